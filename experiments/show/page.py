@@ -16,7 +16,7 @@ from experiments.show import labels
 from experiments.show.comparing import compared
 from experiments.show.differences import differences, told_apart
 from experiments.show.labels import scale_of
-from experiments.show.numbers import counted, number
+from experiments.show.numbers import counted, listed, number
 from experiments.show.packed import embedded, pack
 from experiments.show.run_data import (
     MOST_GROUPS,
@@ -24,6 +24,7 @@ from experiments.show.run_data import (
     Floats,
     Ran,
     common_start,
+    ginis,
     of_groups,
     shares,
 )
@@ -82,6 +83,8 @@ def page_of(runs: Sequence[Ran]) -> str:
     """
     runs = told_apart(runs)
     single = runs[0] if len(runs) == 1 else None
+    columns = WHOSE if single else WHOSE[:1]  # several runs are compared by users alone
+    used, unequal = shares(runs, columns), [ginis(ran, columns) for ran in runs]
     charts = [
         {
             "place": f"gantt{index}",
@@ -103,13 +106,20 @@ def page_of(runs: Sequence[Ran]) -> str:
         carried=any(_carries(ran) for ran in runs),
         saturated=any(link["saturated"] > 0 for ran in runs for link in ran.links),
         rates={name: of for name, of in RATES.items() if any(name in ran.rates for ran in runs)},
-        shares=[*shares(single)] if single else [],
+        shares=[
+            {"by": name, "run": index, "of": "" if single else f": {ran.name}"}
+            for index, ran in enumerate(runs)
+            for name in used[index]
+        ],
+        warmed=any(ran.warm_up.any() for ran in runs),
+        unequal=listed([by for by in WHOSE if any(by in of for _, of in unequal)], "or"),
         tables=_tables(runs),
         limits=limits(runs),
         data=embedded(
             {
                 "runs": [
-                    _data(ran, str(chart["place"])) for ran, chart in zip(runs, charts, strict=True)
+                    _data(ran, f"gantt{index}", used[index], unequal[index])
+                    for index, ran in enumerate(runs)
                 ],
                 "distributions": _distributions(runs),
                 **_zero(runs),
@@ -284,7 +294,12 @@ def _carries(ran: Ran) -> bool:
     return any(link["mean_demand"] > 0 for link in ran.links)
 
 
-def _data(ran: Ran, place: str) -> dict[str, Any]:
+def _data(
+    ran: Ran,
+    place: str,
+    used: dict[str, tuple[list[str], Any]],
+    unequal: tuple[Floats, dict[str, dict[str, Floats]]],
+) -> dict[str, Any]:
     start, finish = (ran.jobs[name].to_numpy(np.float64) for name in ("start", "finish"))
     arrival = ran.jobs["arrival"].to_numpy(np.float64)
     arrays = {
@@ -315,13 +330,19 @@ def _data(ran: Ran, place: str) -> dict[str, Any]:
     for name, of_clusters in rates.items():
         for index, values in of_clusters.items():
             arrays[f"{name}{index}"] = values
-    found = shares(ran)
-    for name, (_, codes) in found.items():
+    for name, (_, codes) in used.items():
         arrays[f"of_{name}"] = codes
+    stretches, of_columns = unequal
+    if of_columns:
+        arrays["stretches"] = stretches
+    for name, curves in of_columns.items():
+        for kind, values in curves.items():
+            arrays[f"{kind}_{name}"] = values
     return {
         "name": ran.name,
         "place": place,
-        "shares": {name: names for name, (names, _) in found.items()},
+        "shares": {name: names for name, (names, _) in used.items()},
+        "unequal": [*of_columns],
         "from": float(arrival.min(initial=np.inf)) if len(arrival) else 0.0,
         "to": float(np.nanmax(finish)) if ran.completed.any() else 1.0,
         "clusters": clusters,

@@ -30,6 +30,7 @@ from experiments.show.labels import schedulers
 from grid.errors import GridError
 from grid.kernel.statistics import SLOWDOWN_BOUND
 from grid.logs.calendar import read, zone_of
+from grid.metrics.fairness import wait_ginis, work_ginis
 from grid.platform.multicluster import Platform
 from grid.world.finished import in_order
 from grid.world.records import Parts
@@ -49,6 +50,8 @@ RATES = {
 """Headings of what electricity comes to an hour."""
 MOST_GROUPS, MOST_CURVES = 20, 6
 """Groups of jobs in a table, and in a drawing."""
+STRETCHES = 400
+"""Of a run, at whose ends Gini coefficients are told."""
 LAST_YEAR, YEAR = 9000, 31_556_952.0
 """Dates are told up to that year; a year, s."""
 
@@ -296,25 +299,59 @@ def of_groups(ran: Ran, name: str) -> list[tuple[str, dict[str, float]]]:
     ]
 
 
-def shares(ran: Ran) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
-    """Return by whom processors are used: those who use most, and of each job which of them it is.
+def shares(
+    runs: Sequence[Ran], columns: Sequence[str] = WHOSE
+) -> list[dict[str, tuple[list[str], Integers]]]:
+    """Return by whom processors are used: of each run those who use most, and whose each job is.
 
-    By each column of jobs in which there are several; the last are all others together.
+    By each column of jobs in which there are several. They are the same in all runs; the last are
+    all others together.
     """
-    found = {}
-    for name in WHOSE:
-        if name not in ran.jobs or ran.jobs[name].nunique() < 2 or not ran.completed.any():
+    found: list[dict[str, tuple[list[str], Integers]]] = [{} for _ in runs]
+    for name in columns:
+        told = [at for at, ran in enumerate(runs) if name in ran.jobs and ran.completed.any()]
+        used = [
+            (ran.jobs["size"] * (ran.jobs["finish"] - ran.jobs["start"])).groupby(ran.jobs[name])
+            for ran in (runs[at] for at in told)
+        ]
+        if not used:
             continue
-        used = ran.jobs["size"] * (ran.jobs["finish"] - ran.jobs["start"])
-        whose = ran.jobs[name]
-        most = used.groupby(whose).sum().sort_values(ascending=False, kind="stable").index
+        sums = pd.concat([each.sum() for each in used]).groupby(level=0).sum()
+        most = sums.sort_values(ascending=False, kind="stable").index
+        if len(most) < 2:
+            continue
         names = most[:MOST_CURVES].to_list()
-        codes = pd.Categorical(whose, names).codes.astype(np.int64)
-        others = len(most) > len(names)
-        codes[codes < 0] = len(names)
         texts = [f"{name} {each or 'unknown'}" for each in names]
-        found[name] = [*texts, *(["all others"] if others else [])], codes
+        for at in told:
+            codes = pd.Categorical(runs[at].jobs[name], names).codes.astype(np.int64)
+            codes[codes < 0] = len(names)
+            found[at][name] = texts + ["all others"] * (len(most) > len(names)), codes
     return found
+
+
+def ginis(ran: Ran, columns: Sequence[str] = WHOSE) -> tuple[Floats, dict[str, dict[str, Floats]]]:
+    """Return the bounds of equal stretches of a run, s, and the Gini coefficients at their ends.
+
+    By each column in which there are several, ``gini_wait`` and ``gini_work``: of mean waits and of
+    work, of the jobs that count (`grid.metrics.fairness`). Jobs that tell nothing count nowhere.
+    """
+    jobs = ran.jobs[ran.counted]
+    bounds = np.linspace(jobs["arrival"].min(), jobs["finish"].max(), STRETCHES + 1)
+    found = {}
+    for name in columns:
+        if name not in jobs or jobs[name][jobs[name] != ""].nunique() < 2:
+            continue
+        of = jobs[jobs[name] != ""]
+        groups = pd.factorize(of[name])[0]
+        arrivals, starts, finishes = (
+            of[each].to_numpy(np.float64) for each in ("arrival", "start", "finish")
+        )
+        sizes = of["size"].to_numpy(np.int64)
+        found[name] = {
+            "gini_wait": wait_ginis(bounds[1:], groups, starts, starts - arrivals),
+            "gini_work": work_ginis(bounds[1:], groups, arrivals, starts, finishes, sizes),
+        }
+    return bounds, found
 
 
 def _parts(rows: list[Row], platform: Platform, where: Path) -> Parts:

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from grid.jobs import UNKNOWN
 
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
 USER_SUMS = np.dtype(
     [
         ("user", np.int64),
@@ -137,3 +140,90 @@ def gini(values: npt.ArrayLike) -> float | None:
         return 0.0 if count else None
     weights = 2 * np.arange(1, count + 1) - count - 1
     return float((weights * ordered).sum() / (count * total))
+
+
+# Over time --------------------------------------------------------------------------------------
+
+
+def wait_ginis(times: Floats, groups: Integers, starts: Floats, waits: Floats) -> Floats:
+    """Return the Gini coefficient, at each time, of what groups of jobs have waited on average.
+
+    Parameters
+    ----------
+    times : array, shape (times,)
+        Increasing, s.
+    groups : array of int, shape (jobs,)
+        Whose each job is, from 0 up.
+    starts, waits : array, shape (jobs,)
+        s. A job counts from its start on.
+
+    Returns
+    -------
+    array, shape (times,)
+        Of the groups with a job that counts; NaN as long as there are none.
+
+    Examples
+    --------
+    >>> starts = np.array([1.0, 3.0])
+    >>> wait_ginis(np.arange(4.0), np.array([0, 1]), starts, waits=starts).tolist()
+    [nan, 0.0, 0.0, 0.25]
+    """
+    jobs = _sums(times, groups, starts, np.ones(len(groups)))
+    return _ginis(_sums(times, groups, starts, waits) / np.maximum(jobs, 1), jobs > 0)
+
+
+def work_ginis(
+    times: Floats,
+    groups: Integers,
+    arrivals: Floats,
+    starts: Floats,
+    finishes: Floats,
+    sizes: Integers,
+) -> Floats:
+    """Return the Gini coefficient, at each time, of the processor-seconds that groups have got.
+
+    Parameters
+    ----------
+    times : array, shape (times,)
+        Increasing, s.
+    groups : array of int, shape (jobs,)
+        Whose each job is, from 0 up.
+    arrivals, starts, finishes : array, shape (jobs,)
+        s.
+    sizes : array of int, shape (jobs,)
+        Processors from start to finish.
+
+    Returns
+    -------
+    array, shape (times,)
+        Of the groups of which a job has arrived, also of those that have got nothing yet; NaN as
+        long as there are none.
+
+    Examples
+    --------
+    >>> arrivals, starts, finishes = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 3.5]])
+    >>> jobs = np.array([0, 1]), arrivals, starts, finishes, np.array([1, 2])
+    >>> work_ginis(np.arange(5.0), *jobs).tolist()
+    [nan, 0.0, 0.5, 0.16666666666666666, 0.25]
+    """
+
+    def begun(since: Floats) -> Floats:
+        """Return what groups would have got had their jobs gone on since then."""
+        moments = _sums(times, groups, since, sizes * since)
+        return times[:, np.newaxis] * _sums(times, groups, since, sizes) - moments
+
+    got = np.maximum(begun(starts) - begun(finishes), 0.0)  # rounding makes it no less
+    return _ginis(got, _sums(times, groups, arrivals, np.ones(len(groups))) > 0)
+
+
+def _sums(times: Floats, groups: Integers, since: Floats, values: npt.ArrayLike) -> Floats:
+    """Return the sums of values that there are since then, by time and group."""
+    count = int(groups.max(initial=-1)) + 1
+    at = np.searchsorted(times, since) * count + groups
+    added = np.bincount(at, values, (len(times) + 1) * count).reshape(len(times) + 1, count)
+    summed: Floats = added[:-1].cumsum(axis=0)
+    return summed
+
+
+def _ginis(values: Floats, there: npt.NDArray[np.bool_]) -> Floats:
+    return np.array([gini(row[of]) for row, of in zip(values, there, strict=True)], np.float64)

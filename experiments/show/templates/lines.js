@@ -1,6 +1,7 @@
 // Curves: over the time that the page shows, or over values on a logarithmic scale.
 
 const MARGIN = 88;
+const BAR = 8; // pixels of a bar of shares, about
 
 // Means in equal bins of the view of what intervals of time add up to.
 function meansOver(view, bins, begin, end, weight) {
@@ -52,8 +53,8 @@ class Curves {
     });
     this.canvas.addEventListener("pointermove", (event) => {
       if (event.buttons) return;
-      const bin = Math.floor(event.offsetX - MARGIN);
-      tip.follow(event, () => (bin < 0 || bin >= this.width ? null : this.tell(bin)));
+      const pixel = Math.floor(event.offsetX - MARGIN);
+      tip.follow(event, () => (pixel < 0 || pixel >= this.width ? null : this.tell(pixel)));
     });
     this.canvas.addEventListener("pointerleave", () => tip.hide());
   }
@@ -62,9 +63,15 @@ class Curves {
     return Math.max(10, Math.floor(this.canvas.parentElement.clientWidth - MARGIN - 24));
   }
 
-  tell(bin) {
+  // How many values there are from left to right.
+  get bins() {
+    return this.width;
+  }
+
+  tell(pixel) {
+    const bin = Math.floor((pixel * this.bins) / this.width);
     const shown = this.series.filter((each) => each.shown && !Number.isNaN(each.drawn[bin]));
-    return [this.label(bin, this.width),
+    return [this.label(bin, this.bins),
       ...shown.map((each) => `${each.name}: ${this.format(each.drawn[bin])}`)];
   }
 
@@ -72,9 +79,9 @@ class Curves {
     const { context, width, ratio } = prepared(this.canvas, this.height);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, this.height);
-    const [bins, bottom] = [this.width, this.height - 22];
+    const [pixels, bottom] = [this.width, this.height - 22];
     const shown = this.series.filter((each) => each.shown);
-    for (const each of shown) each.drawn = each.values(bins);
+    this.measure(this.bins);
     let [low, top] = [0, this.top || 0];
     if (!this.top) {
       for (const each of shown) {
@@ -86,16 +93,24 @@ class Curves {
       [low, top] = [low * 1.05, top * 1.05 || (low ? 0 : 1)];
     }
     const y = (value) => bottom - ((value - low) / (top - low)) * (bottom - 8);
-    this.ticks(context, bins, bottom);
+    this.ticks(context, pixels, bottom);
     context.textAlign = "right";
     context.textBaseline = "middle";
     const step = roundStep((top - low) / 4.2);
     for (let k = Math.ceil(low / step); k * step <= top * 1.0001; k++) {
       context.fillStyle = style("--grid");
-      context.fillRect(MARGIN, y(k * step), bins, 1);
+      context.fillRect(MARGIN, y(k * step), pixels, 1);
       context.fillStyle = style("--faint");
       context.fillText(this.format(k * step), MARGIN - 6, y(k * step));
     }
+    this.trace(context, shown, y);
+  }
+
+  measure(bins) {
+    for (const each of this.series) if (each.shown) each.drawn = each.values(bins);
+  }
+
+  trace(context, shown, y) {
     context.lineWidth = 1.4;
     context.lineJoin = "round";
     for (const each of shown.toReversed()) {
@@ -109,14 +124,47 @@ class Curves {
   }
 }
 
-function timeCurves(root, view, series, format, top) {
+// Shares of the sum of all series, one upon the other; NaN where there is nothing to share.
+class Shares extends Curves {
+  get bins() {
+    return Math.ceil(this.width / BAR);
+  }
+
+  measure(bins) {
+    const all = this.series.map((each) => each.values(bins));
+    const sums = all[0].map((_, bin) => all.reduce((sum, values) => sum + values[bin], 0));
+    this.series.forEach((each, k) => {
+      each.drawn = all[k].map((value, bin) => (sums[bin] > 0 ? value / sums[bin] : NaN));
+    });
+  }
+
+  trace(context, shown, y) {
+    const below = new Float64Array(this.bins);
+    const wide = this.width / this.bins;
+    context.globalAlpha = 0.8;
+    for (const each of shown) {
+      context.fillStyle = each.colour;
+      context.beginPath(); // one for all bars: no seams between them
+      each.drawn.forEach((value, bin) => {
+        if (!(value > 0)) return;
+        const [from, to] = [y(below[bin]), y(below[bin] + value)];
+        context.rect(MARGIN + bin * wide, to, wide, from - to);
+        below[bin] += value;
+      });
+      context.fill();
+    }
+    context.globalAlpha = 1;
+  }
+}
+
+function timeCurves(root, view, series, format, top, Kind = Curves) {
   const label = (bin, width) => {
     const time = (edge) => view.low + ((view.high - view.low) * edge) / width;
     return `${exact(time(bin))} and ${duration(time(bin + 1) - time(bin))} from there`;
   };
   const ticks = (context, width, bottom) =>
     drawTicks(context, view, MARGIN, width, 8, bottom);
-  const curves = new Curves(root, series, { top, format, ticks, label });
+  const curves = new Kind(root, series, { top, format, ticks, label });
   view.show(curves.canvas, () => curves.draw());
   const toTime = (x) => view.low + ((x - MARGIN) / curves.width) * (view.high - view.low);
   handle(curves.canvas, view, toTime);

@@ -53,17 +53,25 @@ async function runs(told, page) {
     }))];
   });
   page.curves.push(timeCurves(document.getElementById("used"), view, used, percent, 1));
-  for (const [name, names] of several ? [] : Object.entries(told[0].shares)) {
-    const { job, count, start, finish } = told[0];
-    const of = told[0][`of_${name}`];
-    const [begin, end] = [start, finish].map((times) => Float64Array.from(job, (k) => times[k]));
-    const total = told[0].clusters.reduce((sum, each) => sum + each.size, 0);
-    const series = names.map((each, which) => ({
-      name: each,
-      values: (bins) => meansOver(view, bins, begin, end, (block) =>
-        (Number(of[job[block]]) === which ? count[block] : 0)).map((busy) => busy / total),
-    }));
-    page.curves.push(timeCurves(document.getElementById(`of_${name}`), view, series, percent));
+  for (const [index, run] of told.entries()) {
+    for (const name of Object.keys(run.shares)) {
+      const used = usedBy(run, name, view);
+      if (!several) {
+        page.curves.push(timeCurves(document.getElementById(`of_${name}`), view, used, percent));
+      }
+      const root = document.getElementById(`share_${name}${index}`);
+      const series = used.map((each) => ({ ...each }));
+      page.curves.push(timeCurves(root, view, series, percent, 1, Shares));
+    }
+  }
+  for (const kind of ["gini_wait", "gini_work"]) {
+    const root = document.getElementById(kind);
+    if (!root) continue;
+    const series = told.flatMap((run) => run.unequal.map((name) => ({
+      name: several ? run.name : `by ${name}`,
+      values: stepped(view, run.stretches, run[`${kind}_${name}`]),
+    })));
+    page.curves.push(timeCurves(root, view, series, (value) => number(value, 3), 1));
   }
   const waiting = told.map((run) => ({
     name: several ? run.name : "waiting jobs",
@@ -99,6 +107,18 @@ async function runs(told, page) {
     });
     page.curves.push(timeCurves(root, view, series, number));
   }
+}
+
+// Of all processors, those in use by each of the groups of jobs.
+function usedBy({ job, count, start, finish, clusters, ...run }, name, view) {
+  const of = run[`of_${name}`];
+  const [begin, end] = [start, finish].map((times) => Float64Array.from(job, (k) => times[k]));
+  const total = clusters.reduce((sum, each) => sum + each.size, 0);
+  return run.shares[name].map((each, which) => ({
+    name: each,
+    values: (bins) => meansOver(view, bins, begin, end, (block) =>
+      (Number(of[job[block]]) === which ? count[block] : 0)).map((busy) => busy / total),
+  }));
 }
 
 // Values of intervals between bounds, at the middles of bins; NaN outside.

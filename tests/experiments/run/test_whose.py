@@ -6,14 +6,16 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from experiments.run.running import run
 from experiments.run.whose import Whose
 from experiments.scenario.scenario import Scenario
 from experiments.show.page import page_of
-from experiments.show.run_data import Ran, of_groups, shares
+from experiments.show.run_data import Ran, ginis, of_groups, shares
 from grid.jobs import job_table
+from grid.metrics.fairness import gini
 from grid.workloads.table import Table
 from tests.experiments.commands import call
 
@@ -76,11 +78,61 @@ def test_who_used_how_much_is_in_the_page(out):
         ("physics", {"jobs": 2, "work": 420.0, "mean_wait": 70.0}),
         ("maths", {"jobs": 1, "work": 240.0, "mean_wait": 90.0}),
     ]
-    names, codes = shares(ran)["partition"]
+    names, codes = shares([ran])[0]["partition"]
     assert (names, codes.tolist()) == (["partition cpu", "partition gpu"], [0, 0, 1])
     page = page_of([ran])
     assert 'id="of_account"' in page
+    assert 'id="share_account0"' in page
+    assert "each user, partition or account in its jobs" in page
+    assert "warm-up do not count" not in page
     assert "By partition" in page
+
+
+def test_the_same_users_are_shown_of_several_runs(out):
+    one, other = Ran.read(out), Ran.read(out)
+    users = one.jobs["user"].to_numpy()
+    other.jobs["user"] = users[[1, 1, 0]]  # bob has used more than ann, of both together too
+    names = [f"user {users[1]}", f"user {users[0]}"]
+    found = shares([one, other], ["user"])
+    assert [of["user"][0] for of in found] == [names, names]
+    assert [of["user"][1].tolist() for of in found] == [[1, 0, 1], [0, 0, 1]]
+    assert shares([one])[0]["user"][0] == names[::-1]
+
+
+def test_gini_coefficients_over_time_end_at_those_of_the_summary(out):
+    ran = Ran.read(out)
+    bounds, found = ginis(ran)
+    assert [*found] == ["user", "partition", "account"]  # all that tell a QOS have the same
+    assert (bounds[0], bounds[-1], len(bounds)) == (0, 170, len(found["user"]["gini_wait"]) + 1)
+    # Mean waits are 70 and 90 s at last; work is 420 and 240 processor-seconds.
+    assert found["user"]["gini_wait"][-1] == pytest.approx(20 / (4 * 80))
+    assert found["user"]["gini_wait"][-1] == pytest.approx(ran.summary["metrics"]["gini_wait"])
+    assert found["user"]["gini_work"][-1] == pytest.approx(180 / (4 * 330))
+
+
+def test_gini_coefficients_are_of_jobs_after_the_warm_up(out):
+    (out.parent / "more.txt").write_text(
+        SACCT + SACCT.splitlines()[2].replace("2|", "4|", 1) + "\n"
+    )
+    words = "--workload", out.parent / "more.txt", "--set", "nodes=4", "--set", "warmup=1"
+    got = call("run", "site", "--local", "fcfs", *words, "--out", out)
+    assert got.exit_code == 0, got.output
+    ran = Ran.read(out)
+    _, found = ginis(ran)
+    assert found["user"]["gini_wait"][-1] == pytest.approx(ran.summary["metrics"]["gini_wait"])
+    assert ran.summary["metrics"]["gini_wait"] > 0
+    work = pd.read_csv(out / "users.csv")["work"]
+    assert found["user"]["gini_work"][-1] == pytest.approx(gini(work))
+    assert page_of([ran]).count("Jobs of the warm-up do not count.") == 2
+
+
+def test_where_nobody_is_named_nothing_is_shown(tmp_path):
+    assert call("run", "quickstart", "--no-live", "--out", tmp_path).exit_code == 0
+    ran = Ran.read(tmp_path)
+    assert (shares([ran]), ginis(ran)[1]) == ([{}], {})
+    page = page_of([ran])
+    assert "Gini" not in page.partition("<script")[0]
+    assert "Shares of the processor time" not in page
 
 
 def test_the_jobs_of_a_result_have_the_same_columns(out):

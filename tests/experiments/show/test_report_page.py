@@ -331,3 +331,50 @@ def test_users_are_told_with_how_unequal_they_are(tmp_path):
     assert "all users: of mean waits 0, of mean slowdowns 0 (0: all alike)" in text
     call("report", tmp_path / "a", tmp_path / "b", "-o", page)
     assert "b: 2 of 2 users" in page.read_text()
+
+
+@pytest.fixture(scope="module")
+def of_users(tmp_path_factory):
+    """Two runs of jobs of two users, who share 2 processors for 60 s; then one has all."""
+    folder = tmp_path_factory.mktemp("users")
+    log = folder / "log.csv"
+    log.write_text("arrival,size,runtime,user\n0,1,60,7\n0,1,100,8\n10,2,40,8\n")
+    for name in ("a", "b"):
+        call("run", "site", "--workload", log, "--set", "nodes=2", "--out", folder / name)
+    call("report", folder / "a", "-o", folder / "a.html")
+    call("report", folder / "a", folder / "b", "-o", folder / "both.html")
+    return folder
+
+
+def test_shares_of_users_sum_to_1_at_any_time(browser, of_users):
+    opened = Opened(browser, of_users / "a.html")
+    shares = "metasched.curves.find((each) => each instanceof Shares)"
+    drawn = f"() => {shares}.series.map((each) => [each.name, [...each.drawn]])"
+    found = dict(opened.page.evaluate(drawn))
+    assert [*found] == ["user 8", "user 7"]
+    assert [one + other for one, other in zip(*found.values(), strict=True)] == pytest.approx(
+        [1.0] * len(found["user 8"])
+    )
+    assert (found["user 8"][0], found["user 8"][-1]) == (0.5, 1.0)
+    opened.page.click("#share_user0 .legend button >> nth=1")  # who is hidden still has its share
+    assert dict(opened.page.evaluate(drawn))["user 8"][0] == 0.5
+    opened.page.locator("#share_user0 canvas").hover(position={"x": 100, "y": 60})
+    assert "user 8: 50.0 %" in opened.text("#tip")
+    assert "user 7" not in opened.text("#tip")
+    assert opened.troubles == []
+    opened.page.close()
+
+
+def test_gini_coefficients_over_time_end_at_that_of_the_table(browser, of_users):
+    metrics = json.loads((of_users / "a" / "summary.json").read_text())["metrics"]
+    assert metrics["gini_wait"] == 0.5  # mean waits are 0 and 45 s
+    opened = Opened(browser, of_users / "both.html")
+    drawn = opened.page.evaluate(
+        "() => metasched.curves.filter((each) => each.canvas.closest('#gini_wait'))[0]"
+        ".series.map((each) => [each.name, each.drawn[0], each.drawn.at(-1)])"
+    )
+    assert drawn == [["a", 0, 0.5], ["b", 0, 0.5]]
+    assert opened.page.locator("[id^=share_user]").count() == 2
+    assert "By user, it ends at the number below the table of users." in opened.text("#gini_wait")
+    assert opened.troubles == []
+    opened.page.close()
