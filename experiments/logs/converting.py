@@ -17,7 +17,7 @@ import numpy as np
 from experiments.run.files import check_file, check_not_read, new_file
 from experiments.show.numbers import counted
 from grid.errors import WorkloadError
-from grid.jobs import JOB, UNKNOWN, JobArray, job_table
+from grid.jobs import JOB, JobArray, job_table
 from grid.logs.calendar import SITES_CLOCK
 from grid.logs.formats import FORMATS, by_name, named
 from grid.logs.log import Log
@@ -120,10 +120,6 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
     for column, count in said(table.jobs).items():
         if column not in FORMATS[format].holds:
             yield f"{column} of {count:,} jobs {no_place}"
-    if log.partition is not None and log.partitions:
-        named = int((log.usable & (log.partition != UNKNOWN)).sum())
-        if named:
-            yield f"partition of {named:,} jobs left out: it is not written"
     if log.processors is not None and "processors" not in FORMATS[format].tells:
         yield f"processors of the machine, {log.processors:,}, {no_place}"
     elif log.processors is None and format == "batsim":

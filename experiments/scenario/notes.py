@@ -24,6 +24,13 @@ from grid.workloads.table import NOTHING, Stated
 IDLE_OF_OTHERS = "idle-time, and CP where it is told, count what jobs of the warm-up hold as idle"
 
 
+BESIDE_OTHERS = (
+    "recorded, in a window of a log: jobs from before and after it held processors, too, and count "
+    "for no utilization, energy or cost; simulated runs begin with empty clusters, so that their "
+    "first jobs wait less (parameter warmup leaves those out)"
+)
+
+
 def of_local(scenario: Scenario) -> Iterator[str]:
     """Yield that a local scheduler other than the plainest decides nothing, if so."""
     if scenario.policy.starts_jobs and scenario.local_policy is not FcfsScheduler:
@@ -65,6 +72,23 @@ def clock_of_changes(given: Mapping[str, Any]) -> str:
     if not given["platform"].get("changes") or given["workload"] is None:
         return ""
     return clock_among([parameters])
+
+
+def beside_others(given: Mapping[str, Any], window: bool = False) -> str:
+    """Return what a window of a log hides of how it was in truth; "" where nothing is hidden.
+
+    Parameters
+    ----------
+    given : mapping
+        Of a run: its ``local``, ``workload`` and ``parameters``, as `Scenario.to_dict` has them.
+    window : bool
+        It is of a window, whatever its parameters say.
+    """
+    parameters = given["parameters"]
+    begin, end = parameters.get("window_start", 0), parameters.get("window_end")
+    window |= begin != 0 or end is not None
+    recorded = given["local"] == "recorded" and given["workload"] is not None
+    return BESIDE_OTHERS if recorded and window else ""
 
 
 def clock_among(several: Sequence[Mapping[str, Any]], window: str = "") -> str:
@@ -216,7 +240,7 @@ def notes(
     ]
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
-    lines += [line for line in (clock_of_changes(given), late) if line]
+    lines += [line for line in (clock_of_changes(given), late, beside_others(given)) if line]
     lines += [] if due else _all_to_the_largest(scenario, stated.partial)
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")

@@ -96,7 +96,6 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     ),
     (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
     (("q",), "sizes is not powers-of-two", lambda p, log: not log and p.sizes != "powers-of-two"),
-    (("partition_field",), "there are no partitions", lambda p, log: not p.partitions),
     (("request",), "there is no composition", lambda p, log: not log and not p.composition),
     (("local_share",), "there are queue_shares", lambda p, log: bool(p.queue_shares)),
     (("load",), "mode is batch", lambda p, log: not log and p.mode == "batch"),

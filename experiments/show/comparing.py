@@ -27,7 +27,7 @@ from experiments.show.numbers import (
     signed_percent,
 )
 from experiments.show.run_data import Ran
-from experiments.show.words import Sentence, found
+from experiments.show.words import Sentence, found, hidden_by_windows
 
 TIMES, TOO_FAR = 3.0, 100.0
 """How many times the best a value is from which on it is told so, and from which on nothing is: of
@@ -60,6 +60,7 @@ def compared(runs: list[Ran]) -> list[Sentence]:
     if any(ran.platform.to_dict() != runs[0].platform.to_dict() for ran in runs[1:]):
         lines.append(Sentence("They were on different platforms.", warns=True))
     lines += _other_parameters(runs)
+    lines += [Sentence(each, warns=True) for each in hidden_by_windows(runs)]
     lines.append(
         Sentence(
             "One run of each: whether a difference is more than chance, metasched study tells."
@@ -117,7 +118,7 @@ def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
     for name, high in (
         ("mean_wait", False),
         ("mean_bounded_slowdown", False),
-        ("utilization", True),
+        *([] if hidden_by_windows(runs) else [("utilization", True)]),
     ):
         known = [(ran.summary["metrics"].get(name), ran.name) for ran in runs]
         values = sorted(((v, n) for v, n in known if v is not None), reverse=high)

@@ -111,8 +111,11 @@ def same_jobs(one: Ran, other: Ran) -> bool:
         return False
     if one.summary["workload"] != other.summary["workload"]:
         return True
+    made = _made_otherwise(one, other)
+    if _submitted(one) == _submitted(other) is not None:
+        made -= {"only_recorded"}  # which leaves out jobs, and here none
     all_seen = known.all() and len(pairs) == len(one.jobs) == len(other.jobs)
-    return not _made_otherwise(one, other) & (UNSEEN | {"seed"} if all_seen else OF_JOBS | {"seed"})
+    return not made & (UNSEEN | {"seed"} if all_seen else OF_JOBS | {"seed"})
 
 
 def of_one_source(runs: Sequence[Ran]) -> bool:
@@ -146,6 +149,13 @@ def both(one: Ran, other: Ran) -> pd.DataFrame:
         again = rows.sort_values("work", kind="stable").groupby(names).cumcount()
         tables.append(rows.assign(again=again))
     return tables[0].merge(tables[1], on=[*names, "again"])
+
+
+def _submitted(ran: Ran) -> int | None:
+    """Return how many jobs a run had; None if it was interrupted, so that more might have come."""
+    if ran.summary.get("interrupted"):
+        return None
+    return len(ran.jobs) + int(ran.summary.get("unfinished", 0))
 
 
 def _in_rounds(summary: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.scenario.notes import clock_of_changes, not_reached
+from experiments.scenario.notes import beside_others, clock_of_changes, not_reached
 from experiments.show.labels import (
     WAITS_OF_RESTARTED,
     drawn_words,
@@ -224,6 +224,12 @@ def _more(runs: list[Ran]) -> str:
     )
 
 
+def hidden_by_windows(runs: list[Ran]) -> list[str]:
+    """Return what windows of logs hide of how it was in truth, a sentence if they do."""
+    hidden = dict.fromkeys(beside_others(ran.summary) for ran in runs)
+    return [f"{each[0].upper()}{each[1:]}." for each in hidden if each]
+
+
 def limits(runs: list[Ran]) -> list[Sentence]:
     """Return what charts and numbers of runs cannot tell."""
     lines = [
@@ -242,6 +248,7 @@ def limits(runs: list[Ran]) -> list[Sentence]:
             "Jobs that arrived in the warm-up count for no mean and no share; they are in the "
             "schedule and in the curves over time."
         )
+    lines += hidden_by_windows(runs) if len(runs) == 1 else []
     if any(map(_goes_away, runs)):
         lines.append("Processors that were away are drawn like idle ones.")
     return [Sentence(line) for line in lines]

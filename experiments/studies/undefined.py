@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.assignments import shown
-from experiments.scenario.notes import clock_among, never_there, of_local, told, without_request
+from experiments.scenario.notes import (
+    beside_others,
+    clock_among,
+    never_there,
+    of_local,
+    told,
+    without_request,
+)
 from experiments.scenario.unread import idle
 from experiments.show.labels import drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
@@ -214,7 +221,9 @@ def of_windows(
     if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in scenarios):
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
-    changes = changes_in_windows(study, scenarios)
+    window = study.replications.window is not None
+    hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
+    changes = [*hidden, *changes_in_windows(study, scenarios)]
     of_sites = idle_sites(study, workloads)
     return _of_platforms(scenarios) + changes + left_out + of_sites + cleaned(workloads)
 

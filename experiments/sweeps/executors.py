@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
@@ -28,6 +29,8 @@ DEATHS = 3
 """Workers that are killed one after the other, nothing being done in between, are no accident."""
 LOOK = 0.002
 """Time between two looks at a run in a worker, s, so short that they may be far longer later."""
+GRACE = 5.0
+"""Time in which workers have to end once they are told to, s."""
 PATIENCE = 8
 """Time in which a Dask scheduler has to answer, s."""
 GUARDED = 'what starts workers stands below `if __name__ == "__main__":` in a script'
@@ -198,11 +201,31 @@ class _Processes(Executor):
         return [UnderWay(int(piece), done, took) for piece, done, took in places if piece >= 0]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """End all workers; what they are doing is lost."""
+        """End all workers; what they are doing is lost. Who waits for it waits for `GRACE` at most.
+
+        A worker may be in a long step, or not have heard of it where Ctrl-C is pressed twice.
+        """
         with self._lock:
             self._over = True
         self._stopping.set()
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+        pool, ended = self._pool, threading.Event()
+
+        def end() -> None:
+            pool.shutdown(wait, cancel_futures=cancel_futures)
+            ended.set()
+
+        threading.Thread(target=end, daemon=True).start()
+        try:
+            ended.wait(GRACE)
+        finally:
+            while not ended.is_set():
+                self._kill()
+                ended.wait(GRACE / 10)
+
+    def _kill(self) -> None:
+        for pid in filter(None, self._pids):
+            with suppress(OSError):  # it has ended
+                os.kill(pid, signal.SIGTERM)
 
     def _hand(self, task: Callable[[], Any], future: Future[Any]) -> None:
         while True:
@@ -254,9 +277,11 @@ class _Processes(Executor):
     def _new_pool(self) -> ProcessPoolExecutor:
         """Start the first worker; each of the others is started with a task."""
         self._places = self._processes.RawArray("d", [-1.0, 0.0, 0.0] * self._count)
+        self._pids = self._processes.RawArray("q", self._count)
         self._next = self._processes.Value("i", 0)
+        shared = self._places, self._pids, self._next
         # unpickled in this order
-        given = Paths(), {**os.environ}, self._stopping, self._begin, self._places, self._next
+        given = Paths(), {**os.environ}, self._stopping, self._begin, shared
         pool = ProcessPoolExecutor(self._count, self._processes, _begin, given)
         with starting():
             pool.submit(os.getpid)
@@ -274,8 +299,7 @@ def _begin(
     environment: dict[str, str],
     stopping: Event,
     begin: Callable[[], object],
-    places: Any,
-    next_: Any,
+    shared: tuple[Any, Any, Any],
 ) -> None:
     """Begin a worker: it ends with its parent, and has its code loaded."""
     global _stopping, _desk, _unfit
@@ -283,8 +307,10 @@ def _begin(
     os.environ.update(environment)
     np.random.seed()  # which a fork does not: for users who draw from numpy's own stream
     _stopping = stopping
+    places, pids, next_ = shared
     with next_.get_lock():
         _desk = _Desk(places, next_.value)
+        pids[next_.value] = os.getpid()
         next_.value += 1
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:

@@ -11,6 +11,7 @@ from typing import BinaryIO, TextIO
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
+from grid.jobs import FILED
 from grid.logs.batsim import batsim_log, write_batsim
 from grid.logs.fields import FIELDS, PARTITION
 from grid.logs.files import bare_name, opened, refuse_foreign
@@ -72,14 +73,14 @@ def _text(write: Callable[[TextIO, Table], None]) -> Writer:
     return write_bytes
 
 
-_SAID = tuple("job" if name == "number" else name for name in SAID)
+_OF_SWF = tuple("job" if name == "number" else name for name in SAID if name not in FILED)
 FORMATS = {
     "swf": Format(
         "Standard Workload Format",
         ".swf",
         lambda path, clusters, speed, partition_field: swf_log(path, partition_field),
         _text(write_swf),
-        _SAID,
+        _OF_SWF,
         ("processors", "start"),
     ),
     "gwf": Format(

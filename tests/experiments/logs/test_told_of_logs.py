@@ -217,5 +217,7 @@ def test_only_partitions_of_jobs_are_told_as_left_out(tmp_path):
     path = tmp_path / "log.swf"
     rows = [record(n, n, run, 4).split() for n, run in enumerate((60, -1, 60, -1))]
     path.write_text("\n".join(" ".join([*row[:15], "3", *row[16:]]) for row in rows))
-    said = call("convert", path, tmp_path / "new.csv").stderr
-    assert "metasched: partition of 2 jobs left out: it is not written\n" in said
+    for new in ("new.csv", "new.swf"):
+        said = call("convert", path, tmp_path / new).stderr
+        assert said.count("partition") == 1
+        assert "metasched: partition of 2 jobs left out: no place for it\n" in said

@@ -15,6 +15,8 @@ from agents.model import GridModel
 from agents.schedulers import LocalScheduler
 from experiments.scenario.recorded import beyond
 from experiments.scenario.scenario import Scenario
+from experiments.show.page import page_of
+from experiments.show.run_data import Ran
 from experiments.studies.study import Study
 from grid.errors import GridError
 from grid.jobs import job_table
@@ -214,6 +216,26 @@ def test_a_study_compares_the_same_jobs(log, tmp_path):
         "In 2 of 2 runs of dll over recorded, the log has more processors of C1 in use at once "
         "than there are; there it is given as many, at most 12."
     ) in text
+
+
+def test_windows_of_logs_are_told_to_hide_other_jobs(log, tmp_path):
+    beside = "recorded, in a window of a log: jobs from before and after it held processors, too"
+    words = ("run", "site", "--workload", log, "--no-live", "--local")
+    window = ("--set", "window_start=5", "--out")
+    assert beside not in call(*words, "recorded").stderr
+    for name in ("recorded", "easy"):
+        told = call(*words, name, *window, tmp_path / name).stderr
+        assert (beside in told) == (name == "recorded")
+    for folders in (["recorded"], ["recorded", "easy"]):
+        page = page_of([Ran.read(tmp_path / each) for each in folders])
+        assert page.count(beside[1:]) == 1
+        assert "highest utilization" not in page
+    (tmp_path / "study.toml").write_text(
+        'scenario = "site"\n[policies]\nglobal = ["dll"]\nlocal = ["recorded", "easy"]\n'
+        f'[workloads]\nmine = "{log.name}"\n[replications]\nleast = 2\nwindow = "10s"\n'
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "found.db", 1, watch=Silent())
+    assert " ".join(outcome.provenance["changes"]).count(beside) == 1
 
 
 class AtTen(LocalScheduler):

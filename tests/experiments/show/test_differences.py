@@ -16,6 +16,7 @@ from experiments.show.page import page_of
 from experiments.show.run_data import Ran
 from grid.platform import Platform
 from grid.platform.multicluster import Cluster
+from grid.world.records import Parts
 from tests.experiments.log_files import record
 
 SAME, DIFFERENT = "All runs had the same jobs.", "The runs had different jobs"
@@ -49,6 +50,17 @@ def test_what_only_leaves_jobs_out_is_not_to_blame_where_jobs_are_the_same(one):
     assert "only_recorded" not in words(one, other)
     assert "other parameters" not in words(one, other)
     assert [each.name for each in differences([one, other])] == ["only_recorded"]
+
+
+def test_jobs_that_are_left_are_jobs_too(one):
+    """As many jobs as with all of them: where only those with waits are taken, none is missing."""
+    short = again(one, only_recorded=True)
+    short.summary["unfinished"] = 3
+    parts = [each[one.parts.job < len(one.jobs) - 3] for each in one.parts]
+    short = dataclasses.replace(short, jobs=one.jobs[:-3], parts=Parts(*parts))
+    assert "had the same jobs, as far as they were finished" in words(one, short)
+    short.summary["unfinished"] = 2
+    assert DIFFERENT in words(one, short)
 
 
 def test_jobs_of_other_run_times_are_others():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from multiprocessing import forkserver
 from pathlib import Path
 
@@ -104,3 +105,14 @@ def test_who_looks_between_steps_sees_the_same_however_quick_they_are(monkeypatc
         monkeypatch.setattr(executors, "LOOK", look)
         means.append(run.observed(3)["utilization"])
     assert means[0] == means[1] == [batch_means(run.model(3)).mean()]
+
+
+def test_who_waits_for_workers_that_do_not_hear_ends_them(monkeypatch):
+    monkeypatch.setattr(executors, "GRACE", 0.5)
+    with local_workers(1, int) as workers:
+        workers.executor.submit(os.getpid).result()
+        slept = workers.executor.submit(time.sleep, 600)
+        time.sleep(0.5)  # a task that has not begun is cancelled
+        ending = time.monotonic()
+    assert time.monotonic() - ending < 60
+    assert slept.exception(60) is not None
