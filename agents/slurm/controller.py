@@ -113,6 +113,7 @@ class SlurmScheduler(PlanningScheduler):
     def __init__(self, model: Grid, cluster: Cluster) -> None:
         super().__init__(model, cluster)
         self.conf = self.settings.conf
+        self.preempts = self.conf.preemption is not None
         self.machine = Machine(self.conf, cluster.name, cluster.size)
         if self.settings.preempts_by_qos and not self.settings.slurm_qos:
             raise GridError("slurm_conf: found preempt/qos, and no slurm_qos; accepted: both")

@@ -88,6 +88,13 @@ def identity(event: dict[str, Any]) -> Identity:
     return Identity(event["job"], event.get("which", 0))
 
 
+def setback(event: dict[str, Any]) -> str:
+    """Return what happens to a job that is thrown back, in words: by another one, or a failure."""
+    if "by" not in event:
+        return "one or more of its processors fail"
+    return f"job {Identity(event['by'], event.get('by_which', 0))} preempts it"
+
+
 def identities(event: dict[str, Any]) -> list[Identity]:
     """Return the jobs of an event, or of a space of a seed schedule."""
     which = event.get("which", [0] * len(event["jobs"]))

@@ -11,7 +11,7 @@ from experiments.events.backfilling import Backfilling
 from experiments.events.discovery_trace import Asking
 from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import in_time, processors
-from experiments.events.identity import Identity, identities, identity
+from experiments.events.identity import Identity, identities, identity, setback
 from experiments.events.log import ENDED, PLANNED
 from experiments.events.message_events import Event
 from experiments.events.plans import Gathering, Plans, composition
@@ -55,7 +55,7 @@ class Teller:
         self, job: Identity, around: Surroundings, silent: bool = False, *rules: str
     ) -> None:
         self._lines: list[Line] = []
-        self._setbacks: list[int] = []  # lines with which failures or its return begin
+        self._setbacks: list[int] = []  # lines with which failures, preemptions or its return begin
         self.size = self._needs = 0  # that, and what a schedule says since
         self._mouldable = False
         self.deadline = math.inf
@@ -73,7 +73,7 @@ class Teller:
         self._ready = 0.0  # when it had started and its data were there
         self._world = ""  # the global scheduler
         self._lost = 0  # messages about it that were lost, and have not been told of
-        self._failed = False  # a failure threw it back
+        self._failed = False  # a failure or another job threw it back
         self._is_back = False  # and the global scheduler has to send it anew
         self._sent: Event | None = None  # the decision where it goes, as long as it is not told
         self._transfer: Event | None = None  # what follows from it
@@ -188,9 +188,9 @@ class Teller:
                 self._started(event, time)
             case job_events.FINISHED:
                 self._finished(event, time)
-            case job_events.RESTARTED:
+            case job_events.RESTARTED | job_events.PREEMPTED:
                 self._setbacks.append(len(self._lines))
-                self._tell(time, "one or more of its processors fail", "what it has done is lost")
+                self._tell(time, setback(event), "what it has done is lost")
                 self._failed = self._is_back = True
                 self._known, self._away = time, dict(self._around.away)
             case job_events.RETURNED:
