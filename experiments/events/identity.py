@@ -88,11 +88,15 @@ def identity(event: dict[str, Any]) -> Identity:
     return Identity(event["job"], event.get("which", 0))
 
 
+def preemptor(event: dict[str, Any]) -> Identity | None:
+    """Return the job that the one of an event is preempted by, if it is."""
+    return Identity(event["by"], event.get("by_which", 0)) if "by" in event else None
+
+
 def setback(event: dict[str, Any]) -> str:
     """Return what happens to a job that is thrown back, in words: by another one, or a failure."""
-    if "by" not in event:
-        return "one or more of its processors fail"
-    return f"job {Identity(event['by'], event.get('by_which', 0))} preempts it"
+    by = preemptor(event)
+    return "one or more of its processors fail" if by is None else f"job {by} preempts it"
 
 
 def identities(event: dict[str, Any]) -> list[Identity]:

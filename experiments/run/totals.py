@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from experiments.run.setbacks import setbacks
 from experiments.run.whose import Whose
 from experiments.show.labels import away_words, warm_up_words
 from grid.errors import GridError
@@ -26,8 +27,7 @@ from grid.world.records import jobs_table
 from grid.world.statistics import Statistics
 
 if TYPE_CHECKING:
-    from experiments.run.setbacks import setbacks
-from experiments.scenario.scenario import Scenario
+    from experiments.scenario.scenario import Scenario
 
 REALISED, WHOLE = "realised rounds", "whole run"
 """What CP, MCP and PB are of: in mode `batch` the rounds as they went (means over them); in mode

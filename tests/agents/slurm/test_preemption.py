@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agents.slurm.conf import Partition, Preemption
 from agents.slurm.nodes import Occupied
@@ -11,8 +15,10 @@ from agents.slurm.preemption import Candidate, Room
 from agents.slurm.qos import InUse, Qos
 from agents.slurm.waiting import Waiting
 from grid.errors import GridError
+from grid.kernel.state import FREE
 from grid.platform.multicluster import Platform
-from tests.agents.slurm.test_controller import given, jobs_of, written
+from tests.agents.slurm.test_controller import given as model_given
+from tests.agents.slurm.test_controller import jobs_of, written
 from tests.agents.small_grids import done, model_of, ran
 
 # Who is preempted -------------------------------------------------------------------------------
@@ -105,7 +111,7 @@ LOW, HIGH, TOP, FIRM = range(4)
 
 def outcome(jobs, conf, **options):
     """Return when each job starts last, s, and how often it was thrown back."""
-    model = ran(**given(jobs, conf, partitions=PARTITIONS, **options))
+    model = ran(**model_given(jobs, conf, partitions=PARTITIONS, **options))
     records = done(model)
     assert len(records) == len(jobs)
     assert model.world.state.preemptions.sum() == records["restarts"].sum()
@@ -117,7 +123,7 @@ def test_a_job_of_a_higher_tier_starts_at_once(tmp_path):
     conf = written(tmp_path, TIERS)
     # The first one waits for 121 s, and then for the other; at its end the main loop runs.
     assert outcome(jobs, conf) == [(400, 1), (100, 0)]
-    model = ran(**given(jobs, conf, partitions=PARTITIONS))
+    model = ran(**model_given(jobs, conf, partitions=PARTITIONS))
     assert model.world.state.lost_work.tolist() == [4 * 100]
     assert model.world.busy_area().tolist() == [4 * (100 + 300 + 600)]
 
@@ -226,7 +232,7 @@ def with_qos(tmp_path, rows, conf=BY_QOS, text=QUALITIES):
     path = tmp_path / "qos"
     path.write_text(text)
     options = {"qos": str(path), "names": NAMES}
-    return done(ran(**given(jobs_of(*rows), written(tmp_path, conf), **options)))
+    return done(ran(**model_given(jobs_of(*rows), written(tmp_path, conf), **options)))
 
 
 def test_preemption_by_qualities_of_service(tmp_path):
@@ -264,22 +270,22 @@ def test_qualities_that_are_refused(tmp_path, text, message):
     options = {"qos": str(path), "names": ("normal",)}
     jobs = jobs_of((0, 1, 1, 1, -1, 1, 0))
     with pytest.raises(GridError) as refused:
-        model_of(**given(jobs, written(tmp_path, BY_QOS), **options))
+        model_of(**model_given(jobs, written(tmp_path, BY_QOS), **options))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
-    model_of(**given(jobs, **options))  # without preemption, that does not matter
+    model_of(**model_given(jobs, **options))  # without preemption, that does not matter
 
 
 def test_preemption_by_quality_needs_qualities(tmp_path):
     with pytest.raises(GridError, match="slurm_conf: found preempt/qos, and no slurm_qos"):
-        model_of(**given(jobs_of((0, 1, 1, 1)), written(tmp_path, BY_QOS)))
+        model_of(**model_given(jobs_of((0, 1, 1, 1)), written(tmp_path, BY_QOS)))
 
 
 def test_below_several_clusters_and_muscle(tmp_path):
     conf = written(tmp_path, TIERS)
     rows = [(30 * k, 1 + k % 4, 300, 300, k % 3) for k in range(40)]
     for name in ("dll", "muscle"):
-        setup = given(jobs_of(*rows), conf, Platform.star([4, 4]), partitions=PARTITIONS)
+        setup = model_given(jobs_of(*rows), conf, Platform.star([4, 4]), partitions=PARTITIONS)
         model = ran(**setup | {"global_": name})
         assert len(done(model)) == len(rows)
         assert model.world.state.preemptions.sum() > 0
@@ -298,3 +304,96 @@ def test_quality_counts_of_who_is_preempted():
     assert not in_use.allows(low.counted)
     assert room.make(job, job.mask).tolist() == [1, 1, 1, 1]
     assert in_use.allows(low.counted)
+
+
+# What holds of all ------------------------------------------------------------------------------
+
+
+@st.composite
+def partitions(draw):
+    """Return lines of partitions, the tier of each, and whether its jobs are never preempted."""
+    lines, tiers = [], []
+    for number in range(draw(st.integers(2, 4))):
+        tier, firm = draw(st.integers(1, 3)), draw(st.integers(0, 3)) == 0
+        nodes = draw(st.sampled_from(["ALL", "ALL", "n[1-2]", "n[2-4]"]))
+        mode = " PreemptMode=OFF" if firm else ""
+        lines.append(f"PartitionName=p{number} Nodes={nodes} PriorityTier={tier}{mode}")
+        tiers.append((tier, firm))
+    return lines, tiers
+
+
+@st.composite
+def requests(draw, count):
+    """Return jobs of the first so many partitions, that fit on the nodes of each."""
+    rows, now = [], 0
+    for _ in range(draw(st.integers(1, 25))):
+        now += draw(st.sampled_from([0, 1, 7, 30, 90, 400]))
+        runtime = draw(st.sampled_from([1, 30, 60, 200, 700]))
+        limit = runtime * draw(st.integers(1, 3))
+        part = draw(st.integers(0, count - 1))
+        rows.append((now, draw(st.integers(1, 4)), runtime, limit, part))
+    return rows
+
+
+OPTIONS = ["", "strict_order", "youngest_first", "reorder_count=0", "reorder_count=3"]
+
+
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_job_is_lost_and_none_preempted_without_leave(tmp_path, data):
+    lines, tiers = data.draw(partitions())
+    rows = data.draw(requests(len(tiers)))
+    exempt = data.draw(st.sampled_from([0, 0, 60, 300]))
+    conf = [
+        "PreemptType=preempt/partition_prio",
+        "PreemptMode=REQUEUE",
+        f"PreemptParameters={data.draw(st.sampled_from(OPTIONS))}",
+        f"PreemptExemptTime={exempt // 60}",
+        f"AuthInfo=cred_expire={data.draw(st.sampled_from([0, 20, 120]))}",
+        f"PriorityType=priority/{data.draw(st.sampled_from(['basic', 'multifactor']))}",
+        f"SchedulerType=sched/{data.draw(st.sampled_from(['builtin', 'backfill', 'backfill']))}",
+        "NodeName=n[1-4] CPUs=2",
+        *lines,
+    ]
+    names = [f"p{number}" for number in range(len(tiers))]
+    path = written(tmp_path, "\n".join(conf))
+    model = model_of(**model_given(jobs_of(*rows), path, Platform.star([8]), partitions=names))
+    seen = watched(model, rows, tiers, exempt)
+    model.run()
+    records = done(model)
+    assert sorted(records["number"].tolist()) == [*range(1, len(rows) + 1)]
+    assert (records["finish"] - records["start"]).tolist() == records["runtime"].tolist()
+    assert records["restarts"].sum() == len(seen) == model.world.state.preemptions.sum()
+    restarts = dict(zip(records["number"].tolist(), records["restarts"].tolist(), strict=True))
+    assert Counter(number for number, _ in seen) == +Counter(restarts)
+    lost = sum(lasted * rows[number - 1][1] for number, lasted in seen)
+    assert model.world.state.lost_work.sum() == pytest.approx(lost)
+    used = sum(row[1] * row[2] for row in rows)
+    assert model.world.busy_area().sum() == pytest.approx(used + lost)
+
+
+def watched(model, rows, tiers, exempt):
+    """Have each preemption and each plan checked; return what is preempted: job and its run, s."""
+    seen, jobs = [], model.world.jobs
+    preempt, plan = jobs.preempt, model.world.plan
+
+    def checked(slot, by):
+        number, other = (int(jobs["number"][each]) for each in (slot, by))
+        (tier, firm), (above, _) = (tiers[rows[each - 1][4]] for each in (number, other))
+        lasted = model.now - float(jobs["start"][slot])
+        assert tier < above
+        assert not firm
+        assert lasted >= exempt
+        seen.append((number, lasted))
+        preempt(slot, by)
+
+    def free_ones(cluster, order, resources):
+        processors, holders = jobs.holders(cluster)
+        idle = set(processors[holders == FREE].tolist())
+        taken = [each for processors in resources for each in processors]
+        assert len(taken) == len(set(taken))
+        assert idle >= set(taken)
+        plan(cluster, order, resources)
+
+    jobs.preempt, model.world.plan = checked, free_ones
+    return seen
