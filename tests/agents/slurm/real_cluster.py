@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -72,12 +73,13 @@ class Submission:
 
 @dataclass(frozen=True)
 class Ended:
-    """What Slurm tells of a job that ended, by its own clock, s."""
+    """What Slurm tells of a job that ended, by its own clock, s: of its last run."""
 
     submit: float
     start: float
     end: float
     state: str
+    preempted: int = 0  # times before
 
 
 def lacking() -> str:
@@ -166,7 +168,7 @@ class RealCluster:
             time.sleep(max(0.0, begin + job.at / self.factor - time.monotonic()))
             self._submit(f"job{number}", job)
         ended = self.folder / "ended.txt"
-        while len(ended.read_text().splitlines()) < len(jobs):
+        while sum("=PREEMPTED" not in line for line in ended.read_text().splitlines()) < len(jobs):
             time.sleep(2.0)
         return self._ended(len(jobs))
 
@@ -184,9 +186,11 @@ class RealCluster:
 
     def _ended(self, count: int) -> list[Ended]:
         said: dict[int, dict[str, str]] = {}
+        preempted = Counter[int]()
         for line in (self.folder / "ended.txt").read_text().splitlines():
             fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
-            said[int(fields["Name"].removeprefix("job"))] = fields
+            said[number := int(fields["Name"].removeprefix("job"))] = fields
+            preempted[number] += fields["JobState"] == "PREEMPTED"
 
         def at(fields: dict[str, str], name: str) -> float:
             return datetime.fromisoformat(fields[name]).timestamp()
@@ -197,6 +201,7 @@ class RealCluster:
                 at(said[number], "StartTime"),
                 at(said[number], "EndTime"),
                 said[number]["JobState"],
+                preempted[number],
             )
             for number in range(count)
         ]
