@@ -136,14 +136,15 @@ class RealCluster:
         daemons = [f"slurmctld -D -f {self.conf}"]
         daemons += [f"slurmd -D -N {node} -f {self.conf}" for node in self.nodes]
         script = " & ".join([*daemons, "wait"])
-        self._session = subprocess.Popen(
-            ["faketime", "-f", f"+0 x{self.factor}", "sh", "-c", script],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=(self.folder / "daemons.out").open("w"),
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with (self.folder / "daemons.out").open("w") as out:
+            self._session = subprocess.Popen(
+                ["faketime", "-f", f"+0 x{self.factor}", "sh", "-c", script],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         for _ in range(120):
             states = set(self._command("sinfo", "-h", "-N", "-o", "%N %T").splitlines())
             if states == {f"{node} idle" for node in self.nodes}:

@@ -52,6 +52,7 @@ def preempted(settings, size, *running, tier=9, now=1000.0, nodes=NODES):
     if alloc is not None:
         assert alloc.sum() == size
         assert (alloc <= there.free).all()
+        assert all((held[slot][alloc > 0] > 0).any() for slot in room.preempted)
     return [*room.preempted]
 
 
@@ -92,6 +93,20 @@ def test_who_has_not_run_for_long_enough_is_exempt():
     assert preempted(Preemption(exempt_time=100), 1, *running) == [0]
     assert preempted(Preemption(exempt_time=101), 1, *running) == [1]
     assert preempted(Preemption(exempt_time=201), 1, *running) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"strict_order": True}, {"reorder_count": 0}])
+def test_who_goes_holds_what_the_job_gets(options):
+    random = np.random.default_rng(8)
+    for _ in range(300):
+        running, left = [], NODES
+        while left > 0:
+            count = int(random.integers(1, min(left, 5) + 1))
+            running.append((int(random.integers(1, 12)), count, 0.0))
+            left -= count
+        able = sum(count for tier, count, _ in running if tier < 9)
+        size = int(random.integers(1, NODES + 1))
+        assert bool(preempted(Preemption(**options), size, *running)) == (size <= able)
 
 
 # Runs -------------------------------------------------------------------------------------------
@@ -216,6 +231,19 @@ def test_what_a_preempted_job_has_used_counts(tmp_path):
     # Who had used nothing before would be as good, and earlier.
     rows[0] = (299, 1, 1, 60, FIRM, 9)
     assert outcome(jobs_of(*rows), conf)[2:] == [(900, 0), (960, 0)]
+
+
+def test_what_a_preempted_job_uses_ends_with_it(tmp_path):
+    conf = written(
+        tmp_path,
+        f"{TIERS}PriorityType=priority/multifactor\nPriorityWeightFairShare=1000\n"
+        "PriorityCalcPeriod=1\nPriorityDecayHalfLife=0\nAuthInfo=cred_expire=999\n",
+    )
+    rows = [(0, 4, 400, 420, LOW, 3), (400, 4, 600, 600, LOW, 1)]
+    rows += [(690, 4, 60, 60, LOW, user) for user in (3, 1)]
+    # The second has used 1,200 processor-seconds when it is preempted, the first 1,600 in all.
+    found = outcome(jobs_of(*rows, (700, 4, 600, 600, HIGH, 2)), conf)
+    assert found[2:] == [(1360, 0), (1300, 0), (700, 0)]
 
 
 QUALITIES = """\
