@@ -88,8 +88,15 @@ class ClusterAgent(NamedAgent):
 
     @property
     def restarts(self) -> int:
-        """Times that a failure here threw a job back."""
+        """Times that a failure, or another job, threw a job back here."""
         return int(self.model.world.state.restarts[self.index])
+
+    @property
+    def preemptions(self) -> int | None:
+        """Of these, times that another job did; None if its scheduler has no job preempt others."""
+        if not self.scheduler.preempts:
+            return None
+        return int(self.model.world.state.preemptions[self.index])
 
     @property
     def lost_work(self) -> float:

@@ -267,6 +267,9 @@ class LocalScheduler(Scheduler):
 
     cp: float | None = None
 
+    preempts: bool = False
+    """Whether it may stop running jobs for others (`World.jobs.preempt`)."""
+
     @classmethod
     def tracks(cls, model: Grid) -> bool:
         """Tell whether it must know which processors are free, not only how many."""

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from click.testing import CliRunner
@@ -31,7 +32,8 @@ COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
 """Whose blocks build on each other: tests/test_course.py follows them."""
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 SLURM = ROOT / "docs" / "slurm.md"
-CONF = re.compile(r"^    # slurm.conf\n((?:    .*\n)+)", re.MULTILINE)
+CONF = re.compile(r"^    # (\w+\.conf)\n((?:    .*\n)+)", re.MULTILINE)
+SACCT = re.compile(r"^(    JobID\|.*\n(?:    .*\n)+)", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = [
     pytest.param(language, code, id=f"{page.stem}-{number}-{language}")
@@ -78,8 +80,11 @@ def folder(tmp_path, monkeypatch):
     for _, code in (block.values for block in BLOCKS):
         for named in re.findall(r"--(?:ctc|das) (\S+\.gz)", code):
             (tmp_path / named).write_bytes(zipped)
-    (conf,) = CONF.findall(SLURM.read_text(encoding="utf-8"))
-    (tmp_path / "slurm.conf").write_text(conf)
+    slurm = SLURM.read_text(encoding="utf-8")
+    for name, conf in CONF.findall(slurm):
+        (tmp_path / name).write_text(conf)
+    (log,) = SACCT.findall(slurm)
+    (tmp_path / "log.sacct").write_text(dedent(log))
     (tmp_path / "south.csv").write_text("time,value\n0,400\n3600,20\n")
     (tmp_path / "was.csv").write_text("arrival,size,runtime,recorded_wait\n0,1,60,0\n5,9,60,3\n")
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')

@@ -19,60 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.slurm.conf import Partition, Scheduling
+from agents.slurm.conf import Scheduling
 from agents.slurm.nodes import Counts, Mask, Occupied
-from agents.slurm.qos import NONE, InUse, Qos, Running
-
-
-class Waiting(NamedTuple):
-    """A job that waits.
-
-    Attributes
-    ----------
-    slot : int
-    size : int
-        Processors.
-    limit : float
-        Its time limit, s.
-    user : int
-    partition : Partition
-    mask : bool array
-        The nodes of the partition.
-    since : float
-        When it was submitted here, s.
-    priority : int
-    qos : Qos
-    too_large : bool
-        All nodes that it may have are not enough.
-    """
-
-    slot: int
-    size: int
-    limit: float
-    user: int
-    partition: Partition
-    mask: Mask
-    since: float
-    priority: int
-    qos: Qos = NONE
-    too_large: bool = False
-
-    @property
-    def able(self) -> bool:
-        """Whether its partition and its quality of service let it start at all."""
-        longest = min(self.partition.max_time, self.qos.wall)
-        possible = self.partition.up and not self.too_large
-        return possible and self.limit <= longest and self.size <= self.qos.job_cpus
-
-    @property
-    def counted(self) -> Running:
-        """What counts of it for limits of its quality of service."""
-        return Running(self.qos, self.user, self.size)
-
-    @property
-    def nodes(self) -> tuple[float, float]:
-        """How many nodes it may have."""
-        return max(self.partition.min_nodes, 1), self.partition.max_nodes
+from agents.slurm.preemption import Room
+from agents.slurm.qos import InUse
+from agents.slurm.waiting import Waiting
 
 
 class Span(NamedTuple):
@@ -147,6 +98,7 @@ def serve_in_order(
     in_use: InUse,
     options: Scheduling,
     depth: int,
+    room: Room,
 ) -> list[Chosen]:
     """Start jobs in order until one of a partition cannot: the main loop; return them.
 
@@ -163,6 +115,8 @@ def serve_in_order(
     options : Scheduling
     depth : int
         Most jobs that are tried.
+    room : Room
+        What they may have by preempting others.
     """
     started: list[Chosen] = []
     open_nodes = np.ones(len(there.free), np.bool_)
@@ -170,13 +124,16 @@ def serve_in_order(
     tried: Counter[str] = Counter()
     for job in islice(jobs, depth):
         name = job.partition.name
-        if name in failed or not job.able or not in_use.allows(job.counted):
+        if name in failed or not _may_start(job, there, in_use):
             continue
         tried[name] += 1
         if 0 < options.partition_job_depth < tried[name]:
             continue
         usable, _ = space.usable(there.now, there.now + job.limit)
-        alloc = there.fits(job.mask & open_nodes & usable, job.size, *job.nodes)
+        mask = job.mask & open_nodes & usable
+        alloc = there.fits(mask, job.size, *job.nodes)
+        if alloc is None:
+            alloc = room.make(job, mask)
         if alloc is not None:
             there.take(alloc, there.now + job.limit)
             in_use.take(job.counted)
@@ -189,12 +146,23 @@ def serve_in_order(
     return started
 
 
+def _may_start(job: Waiting, there: Occupied, in_use: InUse) -> bool:
+    """Tell whether nothing but a lack of processors keeps a job from starting."""
+    return job.able and job.since <= there.now and in_use.allows(job.counted)
+
+
 def backfill(
-    jobs: Iterable[Waiting], there: Occupied, space: Space, in_use: InUse, options: Scheduling
+    jobs: Iterable[Waiting],
+    there: Occupied,
+    space: Space,
+    in_use: InUse,
+    options: Scheduling,
+    room: Room,
 ) -> tuple[list[Chosen], float]:
     """Start jobs that delay none of higher priority; return them, and the next planned start, s.
 
-    Parameters are those of `serve_in_order`; `space` gets the reservations.
+    Parameters are those of `serve_in_order`; `space` gets the reservations. The whole nodes of a
+    job that preempts others are reserved, too: no other starts there meanwhile.
     """
     started: list[Chosen] = []
     following = math.inf
@@ -205,7 +173,7 @@ def backfill(
     tested = 0
     for job in jobs:
         name, of_both = job.partition.name, (job.user, job.partition.name)
-        if not job.able or not in_use.allows(job.counted):
+        if not _may_start(job, there, in_use):
             continue
         for count, key, most in (
             (users, job.user, options.bf_max_job_user),
@@ -219,11 +187,16 @@ def backfill(
             if tested == options.bf_max_job_test:
                 break
             tested += 1
-            found = _planned(job, there, space)
+            found = _planned(job, there, space, room.candidates(job))
             if found is None:
                 continue
             start, alloc = found
             if start <= there.now:
+                if (alloc > there.free).any():
+                    made = room.make(job, alloc > 0)
+                    assert made is not None  # since it would fit there without all of them
+                    alloc = made
+                    _reserve(space, there.now, job.limit, alloc, options)
                 there.take(alloc, there.now + job.limit)
                 in_use.take(job.counted)
                 started.append((job, alloc))
@@ -237,23 +210,32 @@ def backfill(
             if start > there.now + options.bf_window:
                 continue
             reserved[name] += 1
-            step = options.bf_resolution
-            space.reserve(start // step * step, (start + job.limit) // step * step, alloc > 0)
+            _reserve(space, start, job.limit, alloc, options)
     return started, following
 
 
-def _planned(job: Waiting, there: Occupied, space: Space) -> tuple[float, Counts] | None:
+def _reserve(space: Space, start: float, limit: float, alloc: Counts, options: Scheduling) -> None:
+    """Reserve the nodes of a job from its start on, for its time limit, s."""
+    step = options.bf_resolution
+    space.reserve(start // step * step, (start + limit) // step * step, alloc > 0)
+
+
+def _planned(
+    job: Waiting, there: Occupied, space: Space, preemptible: list[int]
+) -> tuple[float, Counts] | None:
     """Return when a job can start beside what is reserved, s, and what it gets then; None: never.
 
-    "Never" is within the time that is planned.
+    "Never" is within the time that is planned. If the job does not fit now, it is planned as if
+    those were gone that it may preempt.
     """
+    without = there.without(preemptible) if preemptible else there
     after, before = there.now, None
     found: tuple[float, Counts] | None = None
     while True:
         usable, later = space.usable(after, after + job.limit)
         mask = job.mask & usable
         if before is None or not np.array_equal(mask, before):
-            found = there.earliest(mask, job.size, *job.nodes) if mask.any() else None
+            found = _soonest(job, mask, there, without) if mask.any() else None
         before = mask
         if found is not None:
             start = max(found[0], after)
@@ -265,3 +247,13 @@ def _planned(job: Waiting, there: Occupied, space: Space) -> tuple[float, Counts
         if later == math.inf:
             return None
         after = later
+
+
+def _soonest(
+    job: Waiting, mask: Mask, there: Occupied, without: Occupied
+) -> tuple[float, Counts] | None:
+    """Return when a job can start on some nodes, s, at least without others, and what it gets."""
+    found = None if without is there else there.fits(mask, job.size, *job.nodes)
+    if found is not None:
+        return there.now, found
+    return without.earliest(mask, job.size, *job.nodes)

@@ -40,9 +40,12 @@ class Partition(NamedTuple):
     min_nodes, max_nodes : float
         How many nodes its jobs may have.
     tier : int
-        Jobs of a higher tier are tried first, whatever their priorities.
+        Jobs of a higher tier are tried first, whatever their priorities; they may preempt others.
     job_factor : int
         What its jobs have of the partition factor, before that is divided by the largest one.
+    preempt_mode : str
+        What becomes of its jobs that others preempt: ``off``, they are not; ``requeue``; or "", as
+        the whole configuration says.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Partition(NamedTuple):
     max_nodes: float = math.inf
     tier: int = 1
     job_factor: int = 1
+    preempt_mode: str = ""
 
 
 class Reservation(NamedTuple):
@@ -110,6 +114,35 @@ class Priority:
 
 
 @dataclass(frozen=True)
+class Preemption:
+    """Who may preempt whom, and in what order; times in s.
+
+    Attributes
+    ----------
+    by_qos : bool
+        As qualities of service tell (``preempt/qos``); else jobs of higher tiers those of lower
+        ones (``preempt/partition_prio``).
+    exempt_time : float
+        For which a job runs at least, unless its quality of service tells another.
+    reorder_count : int
+        Attempts to find fewer jobs to preempt.
+    strict_order : bool
+        These keep to the order.
+    youngest_first : bool
+        The order is by when jobs started, not by whose they are.
+    requeue_delay : float
+        For which a job that was preempted cannot start again.
+    """
+
+    by_qos: bool = False
+    exempt_time: float = 0
+    reorder_count: int = 1
+    strict_order: bool = False
+    youngest_first: bool = False
+    requeue_delay: float = 121
+
+
+@dataclass(frozen=True)
 class Conf:
     """A configuration.
 
@@ -123,6 +156,8 @@ class Conf:
     partitions : tuple of Partition
         At least one.
     reservations : tuple of Reservation
+    preemption : Preemption or None
+        None: no job preempts another.
     ignored : tuple of str
         Keys that have no meaning here, as they are spelt.
     named : bool
@@ -134,6 +169,7 @@ class Conf:
     nodes: tuple[Node, ...] = ()
     partitions: tuple[Partition, ...] = (Partition("all", is_default=True),)
     reservations: tuple[Reservation, ...] = ()
+    preemption: Preemption | None = None
     ignored: tuple[str, ...] = ()
     named: bool = False
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agents.slurm.conf import Conf, Node, Partition, Priority, Reservation, Scheduling
+from agents.slurm.preemption_reader import PARAMETERS, PreemptionReading
 from agents.slurm.records import Record, records_of
 from agents.slurm.values import WITHOUT_END, node_names, seconds, whole, yes
 from grid.errors import GridError
@@ -90,7 +91,6 @@ _PLUGINS: dict[str, tuple[str, ...]] = {
     "schedulertype": ("sched/backfill", "sched/builtin"),
     "prioritytype": ("priority/basic", "priority/multifactor"),
     "selecttype": ("select/cons_tres", "select/cons_res", "select/linear"),
-    "preempttype": ("preempt/none",),
 }
 """Plugins that are known; what the first of a kind does is the default of most sites."""
 
@@ -121,6 +121,7 @@ _PARTITION: dict[str, tuple[str, Reader]] = {
     "priorityjobfactor": ("job_factor", _limits(0, 65533)),
     "nodes": ("nodes", lambda where, text: _nodes(where, text)),
     "state": ("up", _up),
+    "preemptmode": ("preempt_mode", lambda _, text: text.lower()),
 }
 
 
@@ -183,6 +184,7 @@ class _Reading:
         self.ignored: dict[str, None] = {}
         self.node_defaults: dict[str, str] = {}
         self.partition_defaults: dict[str, Any] = {}
+        self.preemption = PreemptionReading()
 
     def take_parameter(self, record: Record) -> None:
         """Take a parameter of the whole."""
@@ -194,6 +196,8 @@ class _Reading:
             self._take_plugin(where, key, text.lower())
         elif key == "schedulerparameters":
             self._take_options(where, text)
+        elif key in PARAMETERS:
+            self.preemption.take(record)
         elif key in _PRIORITY:
             name, read = _PRIORITY[key]
             self.priority[name] = read(where, text)
@@ -206,7 +210,7 @@ class _Reading:
                     self.ignored[flag.upper()] = None
         elif key == "selecttypeparameters":
             self._take_selection(where, text)
-        elif not record.printed and not (key == "preemptmode" and text.lower() == "off"):
+        elif not record.printed:
             self.ignored[spelt] = None
 
     def _take_plugin(self, where: str, key: str, text: str) -> None:
@@ -238,6 +242,8 @@ class _Reading:
                 self.scheduling[name] = _SCHEDULING[name](f"{where}: {spelt}", value)
             elif name == "defer":
                 self.scheduling["defer"] = True
+            elif name.startswith("preempt_"):
+                self.preemption.take_option(where, name.removeprefix("preempt_"), spelt, value)
             else:
                 self.ignored[spelt] = None
 
@@ -335,13 +341,15 @@ class _Reading:
                 f"{path}: SelectType: found 'select/linear' with nodes of several CPUs, which jobs "
                 "would hold whole; accepted: select/cons_tres"
             )
+        preemption = self.preemption.found(self.partitions, self.places)
         return Conf(
             Scheduling(**self.scheduling),
             Priority(**self.priority) if self.multifactor else None,
             tuple(self.nodes.values()),
             tuple(self.partitions.values()) or Conf.partitions,
             tuple(self.reservations),
-            tuple(self.ignored),
+            preemption,
+            tuple({**self.ignored, **self.preemption.ignored}),
             bool(self.partitions),
         )
 

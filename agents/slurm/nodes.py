@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,9 @@ import numpy.typing as npt
 Counts = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+
+NOBODY = -1
+"""A job that has just started: which one it is does not matter."""
 
 FIRST_STEP = 30.0
 """Time within which ends of jobs are looked at together first; it then doubles, s (the page
@@ -111,15 +115,43 @@ class Occupied:
         Processors of each.
     linear : float
         By how much the step grows in which ends are looked at, s; 0: it doubles.
+    jobs : int array, shape (jobs,), optional
+        Which jobs these are; by default they are numbered.
     """
 
     def __init__(
-        self, now: float, free: Counts, weights: Counts, ends: Floats, held: Counts, linear: float
+        self,
+        now: float,
+        free: Counts,
+        weights: Counts,
+        ends: Floats,
+        held: Counts,
+        linear: float,
+        jobs: Counts | None = None,
     ) -> None:
         order = np.argsort(ends, kind="stable")
         self.now, self.free, self.weights, self.linear = now, free, weights, linear
         self.ends, self.held = ends[order], held[order]
+        self.jobs = order if jobs is None else jobs[order]
         self._freed = np.cumsum(self.held, axis=0)
+
+    def without(self, jobs: Collection[int]) -> Occupied:
+        """Return what would be free if some jobs did not run."""
+        other = copy(self)
+        other.stop(jobs)
+        return other
+
+    def stop(self, jobs: Collection[int]) -> None:
+        """Have some jobs run no longer."""
+        gone = np.isin(self.jobs, [*jobs])
+        self.free = self.free + self.held[gone].sum(axis=0)
+        self.ends, self.held, self.jobs = self.ends[~gone], self.held[~gone], self.jobs[~gone]
+        self._freed = np.cumsum(self.held, axis=0)
+
+    def held_by(self, job: int) -> Counts:
+        """Return the processors of each node that a job holds."""
+        held: Counts = self.held[self.jobs == job].sum(axis=0)
+        return held
 
     def take(self, alloc: Counts, end: float) -> None:
         """Have a job run from now on."""
@@ -127,6 +159,7 @@ class Occupied:
         at = int(np.searchsorted(self.ends, end, "right"))
         self.ends = np.insert(self.ends, at, end)
         self.held = np.insert(self.held, at, alloc, axis=0)
+        self.jobs = np.insert(self.jobs, at, NOBODY)
         self._freed = np.cumsum(self.held, axis=0)
 
     def fits(self, mask: Mask, size: int, least: float, most: float) -> Counts | None:

@@ -20,7 +20,7 @@ class Sizes(NamedTuple):
 
 def age_factor(waited: float, settings: Priority) -> float:
     """Return how long a job has waited (s), over the age from which on that counts no more."""
-    return min(waited / settings.max_age, 1.0)
+    return min(max(waited, 0.0) / settings.max_age, 1.0)
 
 
 def size_factor(size: int, nodes: float, limit: float, all_: Sizes, settings: Priority) -> float:

@@ -9,13 +9,16 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, NamedTuple
 
+from agents.slurm.preemption_reader import exempt_time
 from agents.slurm.values import seconds, whole
 from grid.errors import GridError
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
 from grid.logs.pipes import SEPARATOR
+from grid.names import meant
 from grid.strict import text_of
 
 
@@ -35,6 +38,10 @@ class Qos(NamedTuple):
         Most jobs, and processors, that a user may have running at once.
     all_jobs, all_cpus : float
         The same of all users together.
+    preempts : tuple of str
+        Qualities of service whose jobs its own jobs may preempt.
+    exempt_time : float or None
+        For which its jobs run at least before they are preempted, s; None: as for all.
     """
 
     name: str = ""
@@ -45,6 +52,8 @@ class Qos(NamedTuple):
     user_cpus: float = math.inf
     all_jobs: float = math.inf
     all_cpus: float = math.inf
+    preempts: tuple[str, ...] = ()
+    exempt_time: float | None = None
 
 
 NONE = Qos()
@@ -61,8 +70,14 @@ COLUMNS = {
 """Columns of the limits."""
 
 
-def read_qos(path: str | os.PathLike[str]) -> dict[str, Qos]:
+def read_qos(path: str | os.PathLike[str], preempting: bool = False) -> dict[str, Qos]:
     """Return the qualities of service in what ``sacctmgr -P show qos`` prints, by name.
+
+    Parameters
+    ----------
+    path : str or path
+    preempting : bool
+        Also which ones may preempt which.
 
     Raises
     ------
@@ -76,6 +91,7 @@ def read_qos(path: str | os.PathLike[str]) -> dict[str, Qos]:
         found = SEPARATOR.join(header)
         raise GridError(f"{path}:1: found {quoted(found)}; accepted: {accepted}, with its names")
     found_: dict[str, Qos] = {}
+    places: dict[str, str] = {}
     for number, line in enumerate(lines[1:], 2):
         cells = line.split(SEPARATOR)
         if not line.strip():
@@ -86,13 +102,40 @@ def read_qos(path: str | os.PathLike[str]) -> dict[str, Qos]:
             )
         said = dict(zip(header, cells, strict=True))
         where = f"{path}:{number}"
-        limits = {
+        limits: dict[str, Any] = {
             name: _limit(f"{where}: {column}", column, said.get(column, ""))
             for name, column in COLUMNS.items()
         }
         priority = whole(f"{where}: Priority", said.get("Priority", "") or "0")
-        found_[said["Name"]] = Qos(said["Name"], priority, **limits)
+        quality = Qos(said["Name"], priority, **limits)
+        if preempting:
+            quality = quality._replace(**_preemption(where, said))
+            places[quality.name] = f"{where}: Preempt"
+        found_[quality.name] = quality
+    for name, place in places.items():
+        for other in found_[name].preempts:
+            if other not in found_:
+                raise GridError(f"{place}: found {quoted(other)}; {meant(other, found_)}")
+    try:
+        TopologicalSorter({each.name: each.preempts for each in found_.values()}).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        raise GridError(
+            f"{places[circle[0]]}: found {', '.join(map(plain, circle))}, which preempt each other "
+            "in a circle; accepted: none"
+        ) from None
     return found_
+
+
+def _preemption(where: str, said: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a row says of preemption."""
+    mode, exempt = said.get("PreemptMode", ""), said.get("PreemptExemptTime", "")
+    if mode.lower() not in ("", "cluster", "requeue"):
+        raise GridError(f"{where}: PreemptMode: found {quoted(mode)}; accepted: cluster, requeue")
+    return {
+        "preempts": tuple(filter(None, said.get("Preempt", "").split(","))),
+        "exempt_time": exempt_time(f"{where}: PreemptExemptTime", exempt) if exempt else None,
+    }
 
 
 def _limit(where: str, column: str, text: str) -> float:
@@ -139,8 +182,8 @@ class InUse:
             )
         )
 
-    def take(self, job: Running) -> None:
-        """Count a job that starts."""
+    def take(self, job: Running, times: int = 1) -> None:
+        """Count a job that starts; -1 times: one that is stopped."""
         for who in (job.user, None):
-            self._jobs[job.qos.name, who] += 1
-            self._cpus[job.qos.name, who] += job.size
+            self._jobs[job.qos.name, who] += times
+            self._cpus[job.qos.name, who] += times * job.size

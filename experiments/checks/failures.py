@@ -1,4 +1,4 @@
-"""What can be checked of processors that come and go, and of the work that failures cost.
+"""What can be checked of processors that come and go, and of work that was lost.
 
 Random failures leave no trace in ``jobs.csv``: only what the platform plans is held against it.
 """
@@ -57,6 +57,8 @@ def wrong_losses(result: ResultFiles) -> Iterator[str]:
         restarts, lost = row["restarts"], row["lost_work"]
         if lost > 0 and restarts == 0:
             yield f"{place}/lost_work: the summary has {lost}, and no restarts"
+        if (stopped := row.get("preemptions", 0)) > restarts:
+            yield f"{place}/preemptions: the summary has {stopped}, and {restarts} restarts"
     whole, clusters = summary["metrics"], summary["clusters"]
     times = [row["restarts"] for row in clusters]
     lost = math.fsum(row["lost_work"] for row in clusters)
@@ -65,9 +67,13 @@ def wrong_losses(result: ResultFiles) -> Iterator[str]:
         yield f"restarts: the summary has {whole['restarts']}, its clusters {sum(times)}"
     if not math.isclose(whole["lost_work"], lost, rel_tol=RELATIVE):
         yield f"lost_work: the summary has {whole['lost_work']}, its clusters {lost}"
+    preempted, times = whole.get("preemptions", 0), [row.get("preemptions", 0) for row in clusters]
+    if preempted != sum(times):
+        yield f"preemptions: the summary has {preempted}, its clusters {sum(times)}"
     planned = any(change.what == FAIL for change in result.platform.changes)
-    if whole["restarts"] and not planned and result.parameters.mean_up_time == 0:
-        yield f"restarts: the summary has {whole['restarts']}; nothing can fail"
+    failed = whole["restarts"] - preempted
+    if failed > 0 and not planned and result.parameters.mean_up_time == 0:
+        yield f"restarts: the summary has {failed} that are no preemptions; nothing can fail"
     for cluster, row in zip(result.platform.clusters, clusters, strict=False):
         most = cluster.size * summary["simulated_s"]
         if row["lost_work"] > most * (1 + RELATIVE):

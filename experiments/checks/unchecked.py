@@ -10,7 +10,7 @@ GIVEN = ("seed", "workload", "parameters", "platform", "rejections")
 """What the checks go by."""
 COUNTED = ("jobs/submitted", "jobs/completed", "jobs/rejected", "rejected_jobs", "unfinished")
 """What is counted in ``jobs.csv``."""
-BOUNDED = ("simulated_s", "restarts", "lost_work")
+BOUNDED = ("simulated_s", "restarts", "preemptions", "lost_work")
 """Numbers that are held against what they must be at least, or at most."""
 
 KINDS = {

@@ -30,8 +30,8 @@ class _Room:
     ----------
     time : float
         The instant, s.
-    ended, thrown_back : list of Identity
-        Jobs that have ended there, and that a failure has thrown back.
+    ended, thrown_back, preempted : list of Identity
+        Jobs that have ended there, and that a failure or another job has thrown back.
     back : int
         Processors that have come up.
     """
@@ -39,6 +39,7 @@ class _Room:
     time: float
     ended: list[Identity] = field(default_factory=list)
     thrown_back: list[Identity] = field(default_factory=list)
+    preempted: list[Identity] = field(default_factory=list)
     back: int = 0
 
 
@@ -125,14 +126,14 @@ class Surroundings:
         elif kind == job_events.RETURNED:
             for jobs in (*self.waiting.values(), *self.coming.values()):
                 jobs.pop(identity(event), None)
-        elif kind in (job_events.FINISHED, job_events.RESTARTED):
+        elif kind in (job_events.FINISHED, job_events.RESTARTED, job_events.PREEMPTED):
             self._ran |= kind == job_events.FINISHED
             for name, held in self._running.pop(identity(event), {}).items():
                 self.free[name] += held
                 self._touched[name] = event["time"]
                 made = self._room(name, event["time"])
-                gone = made.ended if kind == job_events.FINISHED else made.thrown_back
-                gone.append(identity(event))
+                gone = {job_events.FINISHED: made.ended, job_events.PREEMPTED: made.preempted}
+                gone.get(kind, made.thrown_back).append(identity(event))
         elif kind == job_events.RESOURCES:
             name = event["cluster"]
             self._touched[name] = event["time"]
@@ -185,6 +186,7 @@ class Surroundings:
         for what, jobs in (
             ("ended", {job for room in rooms for job in room.ended}),
             ("lost processors that failed", {job for room in rooms for job in room.thrown_back}),
+            ("been preempted", {job for room in rooms for job in room.preempted}),
         ):
             if jobs:
                 have, make = ("has", "makes") if len(jobs) == 1 else ("have", "make")

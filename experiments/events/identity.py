@@ -88,6 +88,17 @@ def identity(event: dict[str, Any]) -> Identity:
     return Identity(event["job"], event.get("which", 0))
 
 
+def preemptor(event: dict[str, Any]) -> Identity | None:
+    """Return the job that the one of an event is preempted by, if it is."""
+    return Identity(event["by"], event.get("by_which", 0)) if "by" in event else None
+
+
+def setback(event: dict[str, Any]) -> str:
+    """Return what happens to a job that is thrown back, in words: by another one, or a failure."""
+    by = preemptor(event)
+    return "one or more of its processors fail" if by is None else f"job {by} preempts it"
+
+
 def identities(event: dict[str, Any]) -> list[Identity]:
     """Return the jobs of an event, or of a space of a seed schedule."""
     which = event.get("which", [0] * len(event["jobs"]))

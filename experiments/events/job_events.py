@@ -33,7 +33,7 @@ STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)
 """A job's way. One that the global scheduler itself starts is neither sent nor lands."""
 
 FINISHED, REJECTED, RESTARTED, ADVERTISED = "finished", "rejected", "restarted", "advertised"
-RETURNED, RESOURCES = "returned", "resources"
+RETURNED, RESOURCES, PREEMPTED = "returned", "resources", "preempted"
 
 REACHED = {
     ANNOUNCED: 0,
@@ -99,7 +99,7 @@ class JobEvents:
             number = int(row["number"])
             job = self.identities.of(row)
             told = self._way.pop(job, (0, 0))
-            steps = yield from self._setbacks(row, job, *told)
+            steps = yield from self._setbacks(row, job, *told, NONE)
             if np.isnan(row["start"]):
                 why = why_rejected(world.storage, row)
                 known = STEPS.index(KNOWN)
@@ -129,18 +129,26 @@ class JobEvents:
             if row["status"] == VACANT:
                 continue
             job = self.identities.of(row)
-            steps = yield from self._setbacks(row, job, *self._way.get(job, (0, 0)))
+            told, by = self._way.get(job, (0, 0)), int(row["preempted_by"])
+            steps = yield from self._setbacks(row, job, *told, by)
             reached, placed = REACHED[int(row["status"])] + 1, row["placed"] == 1
             yield from self._steps(row, steps, reached, world.jobs.parts(slot), placed)
             self._way[job] = reached, int(row["restarts"])
 
     def _setbacks(
-        self, row: np.void, job: Identity, steps: int, told: int
+        self, row: np.void, job: Identity, steps: int, told: int, by: int
     ) -> Generator[Told, None, int]:
-        """Yield what threw a job back; return how many steps of its way are told since."""
+        """Yield what threw a job back; return how many steps of its way are told since.
+
+        That is a failure, or the job in slot `by`.
+        """
         number, restarts = int(row["number"]), int(row["restarts"])
         if restarts > told:
             again: Event = {"event": RESTARTED, **job.facts(), "restarts": restarts}
+            if by != NONE:
+                other = self.identities.of(self._model.world.jobs.slots[by])
+                again |= {"event": PREEMPTED, "by": other.number}
+                again |= {"by_which": other.which} if other.which else {}
             yield 0, _RESTARTS, number, again
             steps = STEPS.index(LANDED)
         known_in = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from agents.messages import name_jobs
 from experiments.events import job_events, message_events, words
@@ -11,7 +11,7 @@ from experiments.events.backfilling import Backfilling
 from experiments.events.discovery_trace import Asking
 from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import in_time, processors
-from experiments.events.identity import Identity, identities, identity
+from experiments.events.identity import Identity, identities, identity, preemptor, setback
 from experiments.events.log import ENDED, PLANNED
 from experiments.events.message_events import Event
 from experiments.events.plans import Gathering, Plans, composition
@@ -55,7 +55,7 @@ class Teller:
         self, job: Identity, around: Surroundings, silent: bool = False, *rules: str
     ) -> None:
         self._lines: list[Line] = []
-        self._setbacks: list[int] = []  # lines with which failures or its return begin
+        self._setbacks: list[int] = []  # lines with which failures, preemptions or its return begin
         self.size = self._needs = 0  # that, and what a schedule says since
         self._mouldable = False
         self.deadline = math.inf
@@ -73,7 +73,9 @@ class Teller:
         self._ready = 0.0  # when it had started and its data were there
         self._world = ""  # the global scheduler
         self._lost = 0  # messages about it that were lost, and have not been told of
-        self._failed = False  # a failure threw it back
+        self._failed = False  # a failure or another job threw it back
+        self._made_room: list[str] = []  # for whom, if another job threw it back
+        self._stopped: list[Identity] = []  # jobs that it preempts
         self._is_back = False  # and the global scheduler has to send it anew
         self._sent: Event | None = None  # the decision where it goes, as long as it is not told
         self._transfer: Event | None = None  # what follows from it
@@ -103,12 +105,7 @@ class Teller:
         if len(self._setbacks) <= _SETBACKS:
             return self._lines
         second, last = self._setbacks[1], self._setbacks[-1]
-        times = len(self._setbacks) - _SETBACKS
-        again = "once more" if times == 1 else f"{times} times more"
-        folded = Line(
-            self._lines[second].time,
-            [f"{again} it loses its processors or goes back", "and is sent or started anew"],
-        )
+        folded = words.more_setbacks(self._lines[second].time, len(self._setbacks) - _SETBACKS)
         return [*self._lines[:second], folded, *self._lines[last:]]
 
     def settle(self) -> None:
@@ -133,6 +130,8 @@ class Teller:
             if self._away:
                 self._tell(None, *self._around.now_away(), *self._around.never_told())
                 self._tell(None, *self._around.not_held(self.job))
+        elif kind == job_events.PREEMPTED and preemptor(event) == self.job:
+            self._stopped.append(identity(event))
         elif "job" in event and identity(event) == self.job:
             self._hear_own(kind, event, time)
         elif kind == PLANNED and self.job in identities(event):
@@ -188,9 +187,10 @@ class Teller:
                 self._started(event, time)
             case job_events.FINISHED:
                 self._finished(event, time)
-            case job_events.RESTARTED:
+            case job_events.RESTARTED | job_events.PREEMPTED:
                 self._setbacks.append(len(self._lines))
-                self._tell(time, "one or more of its processors fail", "what it has done is lost")
+                self._tell(time, setback(event), "what it has done is lost")
+                self._made_room = [f"made room for job {by}"] if (by := preemptor(event)) else []
                 self._failed = self._is_back = True
                 self._known, self._away = time, dict(self._around.away)
             case job_events.RETURNED:
@@ -278,6 +278,9 @@ class Teller:
         before = sorted(job for job, at in others.items() if at < time)
         self._came = [job for job, at in others.items() if at == time]
         self._found_away = self._most_away = self._around.away[where]
+        if self._made_room:  # what it found is taken at once
+            self._found, self._made_room, self._came = self._made_room, [], []
+            return
         self._found = [f"found {self._around.room(where)}"]
         if holders := self._around.holders(where):
             self._found.append(f"{name_jobs(tuple(holders))} running there")
@@ -349,6 +352,9 @@ class Teller:
         self._ready = time + (staging := event.get("staging", 0.0))
         held = sum(event["placement"].values())
         self._lines.append(words.start(held, parts, self._failed, time, self.arrival, staging))
+        if self._stopped:
+            self._tell(None, f"preempts {name_jobs(tuple(sorted(self._stopped)))}")
+            self._stopped = []
         since = self._known if self._landed is None else self._landed
         if time > since:
             waited = f"waited {duration(time - since)}"
@@ -357,7 +363,7 @@ class Teller:
             else:
                 found, *others = self._found
                 told = [f"it needs {processors(held)} and {found}", *others]
-                self._tell(None, f"{waited} there", *told, *_together(self._came, "came"))
+                self._tell(None, f"{waited} there", *told, *words.together(self._came, "came"))
                 if self._gathering is not None:
                     self._lines[-1].parts.extend(self._gathering.told)
             why = self._backfilling.take()
@@ -370,7 +376,7 @@ class Teller:
                 why.append(f"{name_jobs(tuple(before))} started there before it")
             why += self._around.made_room(clusters, time)
             beside = [job for at, job in self._passed if at == time]
-            self._tell(None, *why, *_together(beside, "started"))
+            self._tell(None, *why, *words.together(beside, "started"))
             if self._landed is not None:
                 self._beside = self._lines[-1], beside
         self._landed, self._passed = None, []
@@ -386,14 +392,9 @@ class Teller:
             if jobs:
                 line.parts.pop()
             jobs.append(identity(event))
-            line.parts.extend(_together(jobs, "started"))
+            line.parts.extend(words.together(jobs, "started"))
 
     def _finished(self, event: Event, time: float) -> None:
         self.over, self.finish = True, time
         job = {"deadline": self.deadline, "start": self.start or 0.0, "finish": time}
         self._tell(time, f"finishes{in_time(job)}", *words.slowed(event, time - self._ready))
-
-
-def _together(jobs: Sequence[Identity], did: str) -> list[str]:
-    """Return who else did what a job did at that instant, in which the log has no order."""
-    return [f"{name_jobs(tuple(sorted(jobs)))} {did} there at the same time"] if jobs else []

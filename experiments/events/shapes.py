@@ -11,6 +11,7 @@ from experiments.events.job_events import (
     FINISHED,
     KNOWN,
     LANDED,
+    PREEMPTED,
     REJECTED,
     RESOURCES,
     RESTARTED,
@@ -96,6 +97,11 @@ class _Restarted(_OfJob):
     restarts: Several
 
 
+class _Preempted(_Restarted):
+    by: int
+    by_which: Several | None = None
+
+
 class _Planned(_Event, _OfJobs):
     sender: str
     receiver: str
@@ -167,6 +173,7 @@ _SHAPES: dict[str, type[_Event]] = {
     FINISHED: _Finished,
     REJECTED: _Rejected,
     RESTARTED: _Restarted,
+    PREEMPTED: _Preempted,
     RETURNED: _OfJob,
     RESOURCES: _Resources,
     ADVERTISED: _Advertised,

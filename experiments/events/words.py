@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from agents.messages import name_jobs
 from experiments.events.happenings import placement, processors
 from experiments.show.numbers import counted, duration, instant, listed
 
@@ -224,3 +225,16 @@ def later(waited: float) -> list[str]:
 def at(time: float, since: float) -> str:
     """Return when something happens that follows from something else (s)."""
     return f"at {instant(time)}" if time > since else "at once"
+
+
+def together(jobs: Sequence[Any], did: str) -> list[str]:
+    """Return who else did what a job did at that instant, in which the log has no order."""
+    return [f"{name_jobs(tuple(sorted(jobs)))} {did} there at the same time"] if jobs else []
+
+
+def more_setbacks(time: float | None, times: int) -> Line:
+    """Tell of setbacks that are not told one by one."""
+    again = "once more" if times == 1 else f"{times} times more"
+    return Line(
+        time, [f"{again} it loses its processors or goes back", "and is sent or started anew"]
+    )

@@ -28,7 +28,7 @@ CLUSTERS = {
     "wait": "jobs that wait at the cluster",
     "CP": "comprehensive performance of its plan, over-deadline, makespan and idle time, weighted "
     "(lower is better); a search tells it before and after",
-    "restarts": "times that failures threw jobs back",
+    "restarts": "times that jobs were thrown back, by failures or for others",
     "search": "CP of the best schedule over the generations of its last search",
     "gens": "generations of its last search",
     "news age": "age of what the global scheduler knows of the cluster",

@@ -11,7 +11,14 @@ from pathlib import Path
 from agents.oas.optimality_gap import Went
 from experiments.checks.input_jobs import RELATIVE, Given, Pair, counted_from, jobs_given, matched
 from experiments.events.identity import Identity, identities, identity
-from experiments.events.job_events import FINISHED, REJECTED, RESTARTED, STARTED, SUBMITTED
+from experiments.events.job_events import (
+    FINISHED,
+    PREEMPTED,
+    REJECTED,
+    RESTARTED,
+    STARTED,
+    SUBMITTED,
+)
 from experiments.events.log import EVENTS
 from experiments.events.message_events import kind_of
 from experiments.events.reading import events_of, fared_otherwise, submitted
@@ -230,7 +237,7 @@ def _dispatched(
         elif kind == STARTED:
             job = identity(event)
             started[job], held[job] = (event["time"], number), event["placement"]
-        elif kind == RESTARTED and (job := identity(event)) in started:
+        elif kind in (RESTARTED, PREEMPTED) and (job := identity(event)) in started:
             begun, after = started.pop(job)
             nodes = tuple(held[job].get(name, 0) for name in result.platform.names)
             went = Went(event["time"] - begun, begun, event["time"], nodes)

@@ -23,6 +23,7 @@ from grid.world.validation import IMPOSSIBLE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from agents.cluster import ClusterAgent
     from agents.model import GridModel
     from experiments.scenario.scenario import Scenario
 
@@ -94,10 +95,7 @@ class Result(RunTotals, Shown):
             away=_away(model),
             too_large=_too_large(model),
             idle=_idle(model, observed),
-            cluster_losses=[
-                {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
-                for cluster in model.clusters
-            ],
+            cluster_losses=[_losses(cluster) for cluster in model.clusters],
             extras=extras or {},
             in_rounds=observed.rounds is not None or model.scheduler.collects,
             drawn_deadlines=model.workload.drawn_deadlines,
@@ -194,3 +192,9 @@ def _planned(model: GridModel, counted_from: float) -> Rounds:
         np.array([each.jobs for each in rounds], np.int64).reshape(shape),
         np.array([each.cps for each in rounds], np.float64).reshape(shape),
     ).since(counted_from)
+
+
+def _losses(cluster: ClusterAgent) -> dict[str, Any]:
+    """Return how often jobs were thrown back on a cluster, and what that cost."""
+    losses = {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
+    return losses if cluster.preemptions is None else losses | {"preemptions": cluster.preemptions}

@@ -75,6 +75,7 @@ class Served(Shape):
     idle_time_total: Known = None
     idle_time_mean: Known = None
     restarts: Count
+    preemptions: Count = 0
     lost_work: NonNegative
 
 

@@ -92,6 +92,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
             **_responses(result),
             "refused_starts": result.refused_starts,
             "restarts": result.restarts,
+            **({} if result.preemptions is None else {"preemptions": result.preemptions}),
             "lost_work": result.lost_work,
             "messages": result.messages,
             "messages_lost": result.messages_lost,

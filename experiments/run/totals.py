@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from experiments.run.setbacks import setbacks
 from experiments.run.whose import Whose
 from experiments.show.labels import away_words, warm_up_words
 from grid.errors import GridError
@@ -44,8 +45,9 @@ def why_unfinished(
     too_large: int = 0,
     varies: bool = False,
     idle: str = "",
+    by: str = "failures",
 ) -> str:
-    """Return in words why so many jobs are unfinished, of which failures threw some back.
+    """Return in words why so many jobs are unfinished, of which some were thrown back, and by what.
 
     What is away at the end is told as it is (`away_words`), and how many are too large for what is
     up then: the others may wait behind those, or for something else. What an idle policy answered
@@ -75,7 +77,7 @@ what is up'
         lost += f"{' too' if told else ''}, and advertise = change repeats none"
         none = f"; {idle} each time" if idle else ""
         return f"no scheduler started them{none}{too}{lost if never_heard else ''}"
-    back, never = f"{thrown_back:,} thrown back by failures{too}", unfinished - thrown_back
+    back, never = f"{thrown_back:,} thrown back by {by}{too}", unfinished - thrown_back
     return f"{never:,} that no scheduler started, {back}" if never else back
 
 
@@ -151,9 +153,9 @@ class RunTotals:
     refused_starts : int
         Starts that clusters refused, for they were not as free as brokers had told.
     restarts : int
-        Times that a failure threw a job back.
+        Times that a failure, or another job, threw a job back.
     thrown_back : int
-        Unfinished jobs that a failure threw back.
+        Unfinished jobs that were thrown back.
     away : dict of str to int
         Processors of clusters that are drained, failed or not yet there at its end, where some are.
     too_large : int
@@ -162,7 +164,8 @@ class RunTotals:
         What `place` of the global scheduler returned if it had each job wait each time, else "".
     cluster_losses : list of dict
         Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
-        clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
+        clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds; of
+        the restarts its ``preemptions``, if its scheduler may preempt jobs.
     extras : mapping
         What the scenario adds to the summary.
     own_metrics : mapping of str to float or None
@@ -281,6 +284,7 @@ class RunTotals:
             self.away,
             self.too_large,
             idle=self.idle,
+            by=setbacks(self.restarts, self.preemptions or 0),
         )
 
     @property
@@ -290,8 +294,14 @@ class RunTotals:
         return bool(told is not None and told.loss and not told.truth and told.when == CHANGE)
 
     @property
+    def preemptions(self) -> int | None:
+        """Restarts of jobs that others preempted; None if no scheduler has jobs preempt others."""
+        found = [losses["preemptions"] for losses in self.cluster_losses if "preemptions" in losses]
+        return sum(found) if found else None
+
+    @property
     def lost_work(self) -> float:
-        """What jobs had been held for when failures threw them back, processor-seconds."""
+        """What jobs had been held for when they were thrown back, processor-seconds."""
         return math.fsum(losses["lost_work"] for losses in self.cluster_losses)
 
     @property

@@ -82,6 +82,7 @@ METRICS = {
     "rounds": Metric("rounds"),
     "refused_starts": Metric("starts refused"),
     "restarts": Metric("restarts"),
+    "preemptions": Metric("preemptions"),
     "lost_work": Metric("work lost", "work"),
     "messages_lost": Metric("messages lost"),
     "mean_age": Metric("mean age of knowledge", "time"),
@@ -102,7 +103,7 @@ MEASURED = (
 
 OPTIONAL = (
     *("coallocated", "mean_penalty", "migrated", "mean_staging", "mean_prediction_error"),
-    *("refused_starts", "restarts", "lost_work", "messages", "messages_lost"),
+    *("refused_starts", "restarts", "preemptions", "lost_work", "messages", "messages_lost"),
     "mean_age",
 )
 """Metrics of what not every run has: 0 says nothing."""
@@ -111,7 +112,8 @@ OF_DEADLINES = ("over_deadline", "deadlines_met", "drawn_deadlines")
 """Metrics of jobs with a deadline."""
 
 WHOLE_RUN = (
-    *("messages", "messages_lost", "mean_age", "refused_starts", "restarts", "lost_work", "rounds"),
+    *("messages", "messages_lost", "mean_age", "refused_starts", "restarts", "preemptions"),
+    *("lost_work", "rounds"),
 )
 """Metrics, and tables of them, of all that happened in a run, whatever became of the jobs."""
 

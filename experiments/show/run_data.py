@@ -22,6 +22,7 @@ from experiments.run.result_files import (
     read_electricity,
     read_timeline,
 )
+from experiments.run.setbacks import setbacks
 from experiments.run.summary import summary_of
 from experiments.run.whose import WHOSE
 from experiments.scenario.unread import STAGING
@@ -190,8 +191,14 @@ class Ran:
         return bool(self.summary.get("interrupted") and self.summary.get("unfinished"))
 
     @property
+    def setbacks(self) -> str:
+        """What threw jobs back, in words."""
+        metrics = self.summary["metrics"]
+        return setbacks(metrics.get("restarts", 0), metrics.get("preemptions", 0))
+
+    @property
     def restarted(self) -> bool:
-        """Whether failures threw jobs back: only their last starts are known, not those before."""
+        """Whether jobs were thrown back: only their last starts are known, not those before."""
         return bool(self.summary["metrics"].get("restarts"))
 
     @property

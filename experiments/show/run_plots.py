@@ -34,7 +34,7 @@ NAMES = 40
 """Names for which there is room beside an axis, one above the other."""
 BINS = 400
 THROWN_BACK = (
-    "Where failures threw jobs back, use is that of last starts, and waiting jobs are told until "
+    "Where jobs were thrown back, use is that of last starts, and waiting jobs are told until "
     "arrivals end"
 )
 APART = 4.0

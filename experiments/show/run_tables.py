@@ -213,7 +213,8 @@ def _losses(result: Result) -> Iterator[tuple[str, str]]:
         refused = f"{result.refused_starts:,}, for news of free processors was old"
         yield label("refused_starts"), refused
     if result.restarts:
-        lost = f"{told('lost_work', result.lost_work)} lost"
+        stopped = f"{result.preemptions:,} by preemption, " if result.preemptions else ""
+        lost = f"{stopped}{told('lost_work', result.lost_work)} lost"
         yield "restarts", f"{result.restarts:,}, {lost}"
 
 

@@ -87,7 +87,7 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
     if of_all is not None:
         lost = ran.summary["metrics"].get("lost_work")
         what = "did work that was not lost" if lost else "were in use"
-        rest = f"; failures threw away {told('lost_work', lost)} more" if lost else ""
+        rest = f"; {ran.setbacks} threw away {told('lost_work', lost)} more" if lost else ""
         away = ", also those of processors that were away," if _goes_away(ran) else ""
         warm = ran.summary["parameters"].get("warmup")
         since = "after the warm-up" if warm else "of a job that was completed"
@@ -193,8 +193,9 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         )
     if ran.restarted:
         yield Sentence(
-            f"Failures threw jobs back {counted(summary['metrics']['restarts'], 'time')}; the "
-            f"schedule shows the last start of each ({WAITS_OF_RESTARTED}).",
+            f"{ran.setbacks.capitalize()} threw jobs back "
+            f"{counted(summary['metrics']['restarts'], 'time')}; the schedule shows the last start "
+            f"of each ({WAITS_OF_RESTARTED}).",
             True,
         )
     some = summary.get("interrupted") or summary.get("unfinished") or not len(ran.waits)

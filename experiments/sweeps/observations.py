@@ -14,6 +14,7 @@ from agents.model import GridModel
 from experiments.run.observed import Observed
 from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
+from experiments.run.setbacks import setbacks
 from experiments.run.totals import why_unfinished
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -113,7 +114,10 @@ def why_left(runs: pd.DataFrame) -> str:
     away = runs.loc[runs["unfinished"] > 0, [*of]].fillna(0).rename(columns=of)
     varies = bool((away.nunique() > 1).any())
     idle = ", ".join(name.removeprefix(IDLE) for name in runs if str(name).startswith(IDLE))
-    return why_unfinished(unfinished, back, bool(never), away.max().to_dict(), large, varies, idle)
+    stopped = float(runs["preemptions"].sum()) if "preemptions" in runs else 0.0
+    by = setbacks(float(runs["restarts"].sum()), stopped) if stopped else setbacks(1, 0)
+    most = away.max().to_dict()
+    return why_unfinished(unfinished, back, bool(never), most, large, varies, idle, by)
 
 
 def is_reason(name: str) -> bool:

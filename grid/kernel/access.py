@@ -8,6 +8,7 @@ from grid.kernel.compile import compiled
 from grid.kernel.events import plan_failure, schedule
 from grid.kernel.execution_times import execution_time, predicted_time
 from grid.kernel.lifecycle.arrival import send
+from grid.kernel.lifecycle.changes import preempt as throw_back_for
 from grid.kernel.lifecycle.execution import start_as_taken
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.policies.policy_view import change_work
@@ -71,6 +72,15 @@ def start_split(
         state.refused += 1
         clear_take(state)
     return int(taken)
+
+
+@compiled()
+def preempt(
+    box: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int, by: int
+) -> None:
+    """Have a running job go back to the queue of its cluster, for another job."""
+    tables = between_runs(box, slots, events, processors, turns, sliding)
+    throw_back_for(box[0], tables, job, by)
 
 
 @compiled()

@@ -24,7 +24,8 @@ SLOT = np.dtype(
         ("start", np.float64),  # s
         ("end", np.float64),  # s, as of now
         ("reserved", np.float64),  # s, when it shall start by its reservation; infinity without one
-        ("restarts", np.int64),  # times a failure threw it back
+        ("restarts", np.int64),  # times a failure or another job threw it back
+        ("preempted_by", np.int64),  # slot of the job that did so last, NONE: a failure, or nobody
         ("placed", np.int64),  # 1: the global scheduler itself started it
         ("news_at", np.float64),  # s, as of when it was sent to its cluster, or given back by it
         ("given_back_by", np.int64),  # index of a cluster, NONE once the global broker knows

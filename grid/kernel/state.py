@@ -215,7 +215,8 @@ class State(Record):
     running = Column(np.int64, CLUSTER)  # first running job, a list
     running_count = Column(np.int64, CLUSTER)
     done = Column(np.int64, CLUSTER)  # jobs completed
-    restarts = Column(np.int64, CLUSTER)  # times that a failure threw a job back
+    restarts = Column(np.int64, CLUSTER)  # times that a failure or another job threw a job back
+    preemptions = Column(np.int64, CLUSTER)  # of these, times that another job did
     lost_work = Column(np.float64, CLUSTER)  # processor-seconds that such jobs had been held
     shrunk_at = Column(np.float64, CLUSTER)  # s, when fewer processors remained last
     shrunk = Column(np.int64, CLUSTER)  # 1: fewer remain from this instant on

@@ -11,6 +11,7 @@ from grid.jobs import BY_RATES
 from grid.kernel import access
 from grid.kernel.state import COALLOCATED, DOWN, FREE, GLOBAL, NONE, RUNNING
 from grid.world.storage import Storage
+from grid.world.validation import check_preemption
 
 Indices = npt.NDArray[np.int64]
 
@@ -90,6 +91,26 @@ class Jobs:
             storage.predicted[slot] *= storage.times[row] / storage.times[before]
         box, slots = storage.state.array, storage.tables.slots
         access.mould(box, slots, slot, row, storage.sizes.item(row, 0))
+
+    def preempt(self, slot: int, by: int) -> None:
+        """Stop a job that runs by a plan: it waits at its cluster again, for another plan.
+
+        It will run from its beginning; what it has done is lost.
+
+        Parameters
+        ----------
+        slot : int
+        by : int
+            Slot of the job that it makes room for, which waits there.
+
+        Raises
+        ------
+        PlacementError
+            If the one does not run so, or the other does not wait there.
+        """
+        check_preemption(self._storage, slot, by)
+        t = self._storage.tables
+        access.preempt(t.box, t.slots, t.events, t.processors, t.turns, t.sliding, slot, by)
 
     def only_on(self, job: np.void) -> list[str]:
         """Return the names of the clusters on which a job can run, if it cannot on all.

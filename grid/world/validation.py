@@ -236,6 +236,26 @@ def check_plan(
     return jobs, np.concatenate([np.asarray(each, np.int64) for each in resources])
 
 
+def check_preemption(storage: Storage, slot: int, by: int) -> None:
+    """Raise `PlacementError` unless a job runs by a cluster's plan, and another waits there."""
+    jobs, slots = storage.columns, range(len(storage.tables.slots))
+    if not storage.tracked:
+        raise PlacementError("preemption: untracked world; accepted: a tracked one")
+    if (
+        slot not in slots
+        or jobs["status"][slot] != k.RUNNING
+        or jobs["placed"][slot]
+        or not storage.state.planned[jobs["cluster"][slot]]
+    ):
+        raise PlacementError(f"preemption of slot {slot}: accepted: jobs that run by a plan")
+    there = jobs["cluster"][slot]
+    if by not in slots or jobs["status"][by] != k.LOCAL or jobs["cluster"][by] != there:
+        raise PlacementError(
+            f"preemption of {_named(storage, slot)} by slot {by}: accepted: jobs that wait at "
+            f"{storage.platform.names[there]}"
+        )
+
+
 def check_failure(
     storage: Storage, what: str, cluster: int, processor: int, times: tuple[float, float]
 ) -> None:

@@ -90,6 +90,7 @@ def submit(state: State, tables: Tables, row: Any) -> None:
     slot.execution_time = np.nan
     slot.predicted_time = np.nan
     slot.restarts = 0
+    slot.preempted_by = NONE
     slot.placed = 0
     slot.first_processor = NONE
     slot.first_turn = NONE

@@ -1,8 +1,10 @@
-"""Processors that fail, go, or come back: as planned, or by chance."""
+"""Processors that fail, go, or come back, as planned or by chance; jobs that are thrown back."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import plan_failure
@@ -10,11 +12,13 @@ from grid.kernel.lifecycle.arrival import announce, land
 from grid.kernel.lifecycle.execution import known_at_once, take_off
 from grid.kernel.lifecycle.termination import count_in_vain
 from grid.kernel.processors import ask_for_report, bring_up, doom, spare, take_down
+from grid.kernel.queueing.queues import join
 from grid.kernel.state import (
     BREAK,
     DOWN,
     FAIL,
     FREE,
+    LOCAL,
     MEND,
     NONE,
     REPAIR,
@@ -27,7 +31,7 @@ from grid.kernel.tables import Tables
 
 @inlined
 def _lose(state: State, slot: Any, sliding: Any) -> None:
-    """Count a running job that a failure throws back, and what it has done in vain."""
+    """Count a running job that is thrown back, and what it has done in vain."""
     state.restarted += 1
     lasted = state.now - slot.start
     if slot.status == RUNNING:
@@ -41,6 +45,28 @@ def _lose(state: State, slot: Any, sliding: Any) -> None:
                 state.lost_work[cluster] += lasted * take[cluster]
 
 
+@inlined
+def _throw_back(state: State, tables: Tables, job: int, preempted_by: int) -> None:
+    """Take a running job off its processors, which will run from its beginning again."""
+    slot = tables.slots[job]
+    _lose(state, slot, tables.sliding)
+    take_off(state, tables, job, slot.placed == 0)
+    slot.end_event = NONE
+    slot.restarts += 1
+    slot.preempted_by = preempted_by
+
+
+@inlined
+def preempt(state: State, tables: Tables, job: int, by: int) -> None:
+    """Have a running job go back to the queue of its cluster, to wait there for a plan with it."""
+    slot = tables.slots[job]
+    _throw_back(state, tables, job, by)
+    state.preemptions[slot.cluster] += 1
+    slot.key = np.inf
+    slot.status = LOCAL
+    join(state, tables.slots, None, slot.cluster, job)
+
+
 @part
 def fail(state: State, tables: Tables, processor: int) -> None:
     """Fail a processor; the job on it goes back to the queue that it was started from."""
@@ -51,12 +77,9 @@ def fail(state: State, tables: Tables, processor: int) -> None:
         return
     if job != FREE:
         slot = slots[job]
-        _lose(state, slot, tables.sliding)
         if slot.status == RUNNING:
             ask_for_report(state, slot.cluster)
-        take_off(state, tables, job, slot.placed == 0)
-        slot.end_event = NONE
-        slot.restarts += 1
+        _throw_back(state, tables, job, NONE)
         if slot.placed == 1:
             slot.cluster = NONE
             announce(state, tables, job, row.cluster)

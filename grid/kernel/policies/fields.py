@@ -80,7 +80,10 @@ JOBS = (
         "index of the cluster that it was submitted through; -1: the global scheduler",
     ),
     Field("cluster", _INT, "", BOTH, TRUE, "index of the cluster that it was sent to; -1 before"),
-    Field("restarts", _INT, "times", BOTH, TRUE, "how often a failure made it start again"),
+    Field(
+        "restarts", _INT, "times", BOTH, TRUE,
+        "how often it started again, after a failure or a preemption",
+    ),
     Field(
         "computation_fraction", _REAL, "1", BOTH, TRUE,
         "share of its run time that is spent computing; the rest communicates",

@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -72,12 +73,13 @@ class Submission:
 
 @dataclass(frozen=True)
 class Ended:
-    """What Slurm tells of a job that ended, by its own clock, s."""
+    """What Slurm tells of a job that ended, by its own clock, s: of its last run."""
 
     submit: float
     start: float
     end: float
     state: str
+    preempted: int = 0  # times before
 
 
 def lacking() -> str:
@@ -134,14 +136,15 @@ class RealCluster:
         daemons = [f"slurmctld -D -f {self.conf}"]
         daemons += [f"slurmd -D -N {node} -f {self.conf}" for node in self.nodes]
         script = " & ".join([*daemons, "wait"])
-        self._session = subprocess.Popen(
-            ["faketime", "-f", f"+0 x{self.factor}", "sh", "-c", script],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=(self.folder / "daemons.out").open("w"),
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with (self.folder / "daemons.out").open("w") as out:
+            self._session = subprocess.Popen(
+                ["faketime", "-f", f"+0 x{self.factor}", "sh", "-c", script],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         for _ in range(120):
             states = set(self._command("sinfo", "-h", "-N", "-o", "%N %T").splitlines())
             if states == {f"{node} idle" for node in self.nodes}:
@@ -166,7 +169,7 @@ class RealCluster:
             time.sleep(max(0.0, begin + job.at / self.factor - time.monotonic()))
             self._submit(f"job{number}", job)
         ended = self.folder / "ended.txt"
-        while len(ended.read_text().splitlines()) < len(jobs):
+        while sum("=PREEMPTED" not in line for line in ended.read_text().splitlines()) < len(jobs):
             time.sleep(2.0)
         return self._ended(len(jobs))
 
@@ -184,9 +187,11 @@ class RealCluster:
 
     def _ended(self, count: int) -> list[Ended]:
         said: dict[int, dict[str, str]] = {}
+        preempted = Counter[int]()
         for line in (self.folder / "ended.txt").read_text().splitlines():
             fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
-            said[int(fields["Name"].removeprefix("job"))] = fields
+            said[number := int(fields["Name"].removeprefix("job"))] = fields
+            preempted[number] += fields["JobState"] == "PREEMPTED"
 
         def at(fields: dict[str, str], name: str) -> float:
             return datetime.fromisoformat(fields[name]).timestamp()
@@ -197,6 +202,7 @@ class RealCluster:
                 at(said[number], "StartTime"),
                 at(said[number], "EndTime"),
                 said[number]["JobState"],
+                preempted[number],
             )
             for number in range(count)
         ]

@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 
-from agents.slurm.backfill import Space, Waiting, backfill, serve_in_order
+from agents.slurm.backfill import Space, backfill, serve_in_order
 from agents.slurm.conf import Partition, Scheduling
 from agents.slurm.nodes import Occupied
+from agents.slurm.preemption import Room
 from agents.slurm.qos import InUse
+from agents.slurm.waiting import Waiting
 
 MAIN = Partition("main")
 DEFAULTS = Scheduling()
@@ -35,15 +37,19 @@ def slots(started):
 
 
 def main_loop(jobs, occupied, depth=100, options=DEFAULTS):
+    spaces = space(len(occupied.free))
     return slots(
-        serve_in_order(jobs, occupied, space(len(occupied.free)), InUse(()), options, depth)
+        serve_in_order(jobs, occupied, spaces, InUse(()), options, depth, no_room(occupied))
     )
+
+
+def no_room(occupied):
+    return Room(None, (), occupied, InUse(()))
 
 
 def filled(jobs, occupied, options=DEFAULTS, reserved=None):
-    found, following = backfill(
-        jobs, occupied, reserved or space(len(occupied.free)), InUse(()), options
-    )
+    spaces = reserved or space(len(occupied.free))
+    found, following = backfill(jobs, occupied, spaces, InUse(()), options, no_room(occupied))
     return slots(found), following
 
 
@@ -137,7 +143,8 @@ def test_maintenance():
     closed = space()
     closed.reserve(500.0, 900.0, np.array([True, True, False, False]))
     jobs = [job(0, 4, 600), job(1, 2, 600)]
-    started = serve_in_order(jobs[1:], there([1] * 4), closed, InUse(()), DEFAULTS, 9)
+    free = there([1] * 4)
+    started = serve_in_order(jobs[1:], free, closed, InUse(()), DEFAULTS, 9, no_room(free))
     assert [alloc.tolist() for _, alloc in started] == [[0, 0, 1, 1]]
     assert filled(jobs[:1], there([1] * 4), reserved=closed) == ([], 900)
 
@@ -153,7 +160,7 @@ def test_backfilling_holds_no_processor_twice():
             for slot in range(12)
         ]
         before = running.free.copy()
-        started, following = backfill(jobs, running, space(), InUse(()), DEFAULTS)
+        started, following = backfill(jobs, running, space(), InUse(()), DEFAULTS, no_room(running))
         used = sum((alloc for _, alloc in started), np.zeros(4, int))
         assert (used + running.free == before).all()
         assert (running.free >= 0).all()

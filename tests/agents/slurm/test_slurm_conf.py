@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from agents.slurm.conf import Conf, Node, Partition, Priority, Reservation, Scheduling
+from agents.slurm.conf import Conf, Node, Partition, Preemption, Priority, Reservation, Scheduling
 from agents.slurm.conf_reader import read_conf
 from agents.slurm.values import node_names, seconds
 from grid.errors import GridError
@@ -56,6 +56,10 @@ def conf_of(tmp_path, text):
     path = tmp_path / "slurm.conf"
     path.write_text(text)
     return read_conf(path)
+
+
+TIERS = "PreemptType=preempt/partition_prio"
+REQUEUE = f"{TIERS}\nPreemptMode=REQUEUE"
 
 
 def test_configuration(tmp_path):
@@ -182,6 +186,45 @@ def test_a_file_that_includes_itself(tmp_path):
         conf_of(tmp_path, "Include slurm.conf\n")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "PreemptParameters=Reorder_Count=3,strict_order,youngest_first,send_user_signal\n",
+        "SchedulerParameters=preempt_reorder_count=3,preempt_strict_order,preempt_youngest_first,"
+        "send_user_signal\n",
+    ],
+)
+def test_preemption(tmp_path, options):
+    conf = conf_of(
+        tmp_path,
+        f"{REQUEUE}\n{options}PreemptExemptTime=10:00\nAuthInfo=socket=/s,cred_expire=30\n"
+        "PartitionName=a PreemptMode=OFF GraceTime=60\nPartitionName=b PreemptMode=REQUEUE\n",
+    )
+    assert conf.preemption == Preemption(False, 600, 3, True, True, 31)
+    assert [each.preempt_mode for each in conf.partitions] == ["off", "requeue"]
+    assert {*conf.ignored} == {"GraceTime", "send_user_signal"}
+
+
+def test_preemption_in_a_dump_of_parameters(tmp_path):
+    text = (
+        "Configuration data as of 2024-01-01T00:00:00\nAuthInfo = (null)\nJobRequeue = 1\n"
+        "PreemptMode = REQUEUE\nPreemptType = preempt/qos\nPreemptExemptTime = 00:02:00\n"
+    )
+    conf = conf_of(tmp_path, text)
+    assert (conf.preemption, conf.note) == (Preemption(True, 120), "")
+    none = text.replace("preempt/qos", "preempt/none").replace("REQUEUE", "OFF")
+    assert (conf_of(tmp_path, none).preemption, conf_of(tmp_path, none).note) == (None, "")
+
+
+def test_what_says_of_preemption_has_no_meaning_without_it(tmp_path):
+    text = "PreemptMode=REQUEUE\nPreemptParameters=strict_order,min_exempt_priority=3\n"
+    conf = conf_of(tmp_path, f"{text}JobRequeue=0\nPartitionName=a PreemptMode=SUSPEND\n")
+    assert conf.preemption is None
+    assert conf.note.startswith("without meaning here: ")
+    assert {"PreemptMode", "PreemptParameters", "JobRequeue"} <= {*conf.ignored}
+    assert conf_of(tmp_path, "PreemptType=preempt/none\nPreemptMode=OFF\n") == Conf()
+
+
 def test_nothing_is_the_defaults(tmp_path):
     assert conf_of(tmp_path, "") == Conf()
 
@@ -191,7 +234,23 @@ def test_nothing_is_the_defaults(tmp_path):
     [
         ("PriorityType=priority/foo", "2: PriorityType: found 'priority/foo'; accepted: priority/"),
         ("SchedulerType=sched/wiki", "2: SchedulerType: found 'sched/wiki'"),
-        ("PreemptType=preempt/qos", "2: PreemptType: found 'preempt/qos'"),
+        ("PreemptType=preempt/job", "2: PreemptType: found 'preempt/job'; accepted: preempt/none"),
+        ("PreemptType=preempt/qos", "2: PreemptType: found preempt/qos with PreemptMode OFF; acc"),
+        (f"{TIERS}\nPreemptMode=CANCEL", "3: PreemptMode: found preempt/partition_prio with Preem"),
+        (
+            f"{TIERS}\nPreemptMode=SUSPEND,GANG",
+            "3: PreemptMode: found 'SUSPEND,GANG', and jobs are",
+        ),
+        (
+            "PreemptMode=GANG",
+            "2: PreemptMode: found 'GANG', and jobs are not suspended here; accept",
+        ),
+        (f"{REQUEUE}\nPartitionName=p PreemptMode=CANCEL", "4: PreemptMode: found 'CANCEL'; accep"),
+        (f"{REQUEUE}\nJobRequeue=0", "4: JobRequeue: found 0, so that preempted jobs are cancell"),
+        (f"{REQUEUE}\nPreemptExemptTime=soon", "4: PreemptExemptTime: found 'soon'; accepted: min"),
+        (f"{REQUEUE}\nPreemptParameters=reorder_count=x", "reorder_count: found 'x'; accepted: a"),
+        (f"{REQUEUE}\nPreemptParameters=min_exempt_priority=3", "found 'min_exempt_priority'; acc"),
+        (f"{REQUEUE}\nAuthInfo=cred_expire=-3", "4: AuthInfo: cred_expire: found '-3'; accepted:"),
         ("SchedulerParameters=bf_interval=0", "bf_interval: found '0'; accepted: a whole number"),
         ("SchedulerParameters=bf_window", "bf_window: found ''; accepted: a whole number"),
         ("PriorityFlags=DEPTH_OBLIVIOUS", "PriorityFlags: found DEPTH_OBLIVIOUS"),

@@ -274,8 +274,8 @@ def test_waiting_jobs_that_ran_in_between_are_those_of_the_timeline(folder):
     assert "last starts" in used.get_title()
     assert "up to a job's last start" in draw([ran], "waits").axes[0].get_xlabel()
     assert '"waiting":' in page_of([ran])
-    assert "Where failures threw jobs back" in page_of([ran])
-    assert "Where failures threw jobs back" not in page_of([Ran.read(folder)])
+    assert "Where jobs were thrown back" in page_of([ran])
+    assert "Where jobs were thrown back" not in page_of([Ran.read(folder)])
 
 
 @pytest.mark.parametrize("what", [kind for kind in KINDS if kind != "links"])
