@@ -370,6 +370,7 @@ class PlainWorld(PlainBroker):
         self.doom(cluster, processor)
         if self.holder[cluster][processor] is None:
             self.down(cluster, processor)
+        if self.causes[cluster][processor] == 1:
             self.known_at_once(cluster)
 
     def fail(self, cluster, processor):

@@ -92,11 +92,13 @@ def fail(state: State, tables: Tables, processor: int) -> None:
 
 @part
 def retire(state: State, tables: Tables, processor: int) -> None:
-    """Have a processor go down as soon as it is free."""
+    """Have a processor go down as soon as it is free; of one that goes anyhow, nothing changes."""
+    row = tables.processors[processor]
     doom(state, tables.processors, processor)
-    if tables.processors[processor].holder == FREE:
+    if row.holder == FREE:
         take_down(state, tables, processor)
-    known_at_once(state, tables.processors[processor].cluster)
+    if row.causes == 1:
+        known_at_once(state, row.cluster)
 
 
 @part

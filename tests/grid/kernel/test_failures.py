@@ -22,6 +22,7 @@ from tests.grid.plain_cases import (
     SPLIT,
     START_THEN_SEND,
     START_WHEN_FREE,
+    Case,
     cases,
     rows,
     rules,
@@ -70,6 +71,16 @@ def test_all_at_once(case, in_order, sets, data):
     case.replan_at_random(data.draw, sets, later=1e-4)
     case.fail_at_random(data.draw, jitter=1e-3)
     case.check(rel=1e-9)
+
+
+def test_a_processor_that_goes_twice_has_no_job_offered_again():
+    """Job 1 is refused at 2.75 s: by stale news it would fit on C2, which has room at 3.375 s."""
+    platform = Platform.star([5, 3], [0.5, 2.0], latency=[0.0, 1.25])
+    jobs = table([1.5, 2.5], [1, 2], [5.875, 3.5], origin=[1, 0])
+    drains = [(0, 2, 3.375, 3.875), (1, 0, 1.375, 3.375), (0, 2, 0.375, 20.375)]
+    case = Case(platform, jobs, [START_THEN_SEND] * 2, [1, 1], tracked=True, drains=drains)
+    case.check()
+    assert [row[4] for row in sorted(rows(case.run(case.world())))] == [3.375 + 1.25, 2.5]
 
 
 def served(sizes, place=lambda job: 0):
