@@ -11,9 +11,6 @@ from typing import NamedTuple
 
 from grid.foreign import plain
 
-LISTED = 8
-"""Keys without a meaning here that a note names."""
-
 
 class Node(NamedTuple):
     """A node: its name, its processors, and its weight: nodes of lower weight are filled first."""
@@ -176,9 +173,8 @@ class Conf:
     @property
     def note(self) -> str:
         """In words, which keys have no meaning here, and partitions no nodes; empty if all have."""
-        names = [plain(name) for name in self.ignored[:LISTED]]
-        more = [f"{len(self.ignored) - LISTED} more"] if len(self.ignored) > LISTED else []
-        told = [f"without meaning here: {', '.join([*names, *more])}"] if names else []
+        names = [plain(name) for name in self.ignored]
+        told = [f"without meaning here: {', '.join(names)}"] if names else []
         for each in self.partitions:
             if each.nodes == ():
                 told.append(f"partition {plain(each.name)} has no nodes: its jobs never start")

@@ -86,6 +86,8 @@ _FLAGS: dict[str, dict[str, Any]] = {
     "incr_only": {"increases_only": True},
 }
 """Of ``PriorityFlags``, those that have a meaning here."""
+_RECURRING = {"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"}
+"""Flags of reservations that come again."""
 
 _PLUGINS: dict[str, tuple[str, ...]] = {
     "schedulertype": ("sched/backfill", "sched/builtin"),
@@ -324,6 +326,9 @@ class _Reading:
         if nodes == ():  # as of licences only
             return
         name = values["reservationname"]
+        for flag in values.get("flags", "").upper().split(","):
+            if flag in _RECURRING:  # only what is printed is taken: the next time
+                self.ignored[f"{flag} of reservation {name}"] = None
         self.reservations.append(Reservation(name, values["starttime"], values["endtime"], nodes))
 
     def conf(self, path: str) -> Conf:

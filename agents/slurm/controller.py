@@ -193,12 +193,12 @@ class SlurmScheduler(PlanningScheduler):
         world = self.model.world
         jobs = world.jobs
         time = float(jobs["predicted_time"][slot])
-        account, part, qos = self.filing.of(submission)
+        account, part, qos, ran_over = self.filing.of(submission)
         limit = MINUTE * math.ceil(time / MINUTE - 1e-9)
         user = int(jobs["user"][slot])
         size = int(jobs["size"][slot])
         mask = self.machine.mask(part.nodes)
-        waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos)
+        waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos, ran_over)
         machine = self.machine
         if chosen(np.where(mask, machine.cpus, 0), machine.weights, size, *waiting.nodes) is None:
             waiting = waiting._replace(too_large=True)

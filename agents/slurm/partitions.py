@@ -74,11 +74,16 @@ class Machine:
 
 
 class Filed(NamedTuple):
-    """Where a job is filed: its account by number, its partition, its quality of service."""
+    """Where a job is filed: its account by number, its partition, its quality of service.
+
+    And whether it ran, in the log, for as long as it asked for or longer: cleaning raises what it
+    asked for, and its site let it start.
+    """
 
     account: int
     partition: Partition
     qos: Qos
+    ran_over: bool = False
 
 
 class Filing:
@@ -130,10 +135,10 @@ class Filing:
         """Return where a job is filed, by its place in order of submission, from 1."""
         if self._table is None:
             return Filed(UNKNOWN, self._partitions[UNKNOWN], self._qualities[UNKNOWN])
-        account, partition, qos = self._table.jobs[["account", "partition", "qos"]][
-            submission - 1
-        ].item()
-        return Filed(account, self._partitions[partition], self._qualities[qos])
+        names = ["account", "partition", "qos", "runtime", "requested_time"]
+        account, partition, qos, *times = self._table.jobs[names][submission - 1].item()
+        ran_over = times[0] >= times[1]
+        return Filed(account, self._partitions[partition], self._qualities[qos], ran_over)
 
 
 def _in_use(column: str, table: Table | None) -> dict[int, str]:

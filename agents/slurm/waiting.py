@@ -29,6 +29,8 @@ class Waiting(NamedTuple):
         preempted.
     priority : int
     qos : Qos
+    ran_over : bool
+        Its site let it run for longer than it asked for: no limit of time keeps it from starting.
     too_large : bool
         All nodes that it may have are not enough.
     """
@@ -42,6 +44,7 @@ class Waiting(NamedTuple):
     since: float
     priority: int
     qos: Qos = NONE
+    ran_over: bool = False
     too_large: bool = False
 
     @property
@@ -49,7 +52,8 @@ class Waiting(NamedTuple):
         """Whether its partition and its quality of service let it start at all."""
         longest = min(self.partition.max_time, self.qos.wall)
         possible = self.partition.up and not self.too_large
-        return possible and self.limit <= longest and self.size <= self.qos.job_cpus
+        in_time = self.ran_over or self.limit <= longest
+        return possible and in_time and self.size <= self.qos.job_cpus
 
     @property
     def counted(self) -> Running:

@@ -47,7 +47,8 @@ def new(kind: str, name: str, out: str) -> None:
     from experiments.run.replacing import replace_all, scratch
 
     of_class = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-    _check_name(name, of_class)
+    _check_name(name)
+    _check_is_free(kind, name, of_class)
     suffix = "toml" if kind == "scenario" else "py"
     files = {f"{name}.{suffix}": f"{kind}.{suffix}", f"test_{name}.py": f"{kind}_test.py"}
     folder = Path(out)
@@ -75,13 +76,25 @@ def new(kind: str, name: str, out: str) -> None:
         click.echo(f"  {line}")
 
 
-def _check_name(name: str, of_class: str) -> None:
+def _check_name(name: str) -> None:
     """Raise `GridError` unless a module of one's own can have a name."""
     valid = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
-    if not valid or name != name.lower() or name.startswith("_"):
+    if not valid or name != name.lower() or name.startswith(("_", "test_")):
         raise GridError(
             f"NAME: found {quoted(name)}; accepted: that of a module, such as my_policy"
         )
-    there = name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None
-    if there or of_class in BASES:
-        raise GridError(f"NAME: found {name}, which there is already; accepted: another one")
+
+
+def _check_is_free(kind: str, name: str, of_class: str) -> None:
+    """Raise `GridError` if a module, its class, or a metric, has a name already."""
+    from experiments.run.own_metrics import TAKEN
+
+    what = ""
+    if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
+        what = "a module"
+    elif kind == "metric" and name in TAKEN:
+        what = "a metric"
+    elif of_class in BASES:
+        what = f"class {of_class}"
+    if what:
+        raise GridError(f"NAME: found {name}; accepted: another one, for there is {what} already")

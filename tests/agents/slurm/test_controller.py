@@ -210,6 +210,13 @@ def test_jobs_beyond_limits_never_start(tmp_path):
     assert model.now < 1000
 
 
+def test_a_job_that_ran_over_its_limit_starts(tmp_path):
+    """Cleaning raises its request to the run time, beyond what its partition allows."""
+    jobs = jobs_of((0, 2, 605, 605, 1), (0, 2, 605, 606, 1))
+    setup = given(jobs, written(tmp_path, NODES), Platform.star([8]), partitions=("both", "one"))
+    assert done(ran(**setup))["number"].tolist() == [1]
+
+
 QUALITIES = """\
 Name|Priority|GrpTRES|GrpJobs|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|Flags
 normal|0|||cpu=3|||2|

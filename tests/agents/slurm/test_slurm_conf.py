@@ -296,3 +296,10 @@ def test_lists_of_nodes():
         node_names("", "a[1-2000]b[1-2000]")
     with pytest.raises(GridError, match="at most"):
         node_names("", "a[1-900000],b[1-900000]")
+
+
+def test_reservations_that_come_again_are_named(tmp_path):
+    text = "ReservationName=r StartTime=2024-03-01 EndTime=2024-03-02 Flags={}\n"
+    conf = conf_of(tmp_path, text.format("MAINT,WEEKLY"))
+    assert conf.note == "without meaning here: WEEKLY of reservation r"
+    assert conf_of(tmp_path, text.format("MAINT")).note == ""

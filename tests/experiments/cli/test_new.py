@@ -50,9 +50,14 @@ def test_each_kind_runs_and_passes_its_test(kind, tmp_path, monkeypatch):
         (("scheduler", "class"), "NAME: found 'class'; accepted: that of a module, such as my_p"),
         (("local", "Bad-Name"), "NAME: found 'Bad-Name'; accepted: that of a module"),
         (("local", "../up"), "NAME: found '../up'; accepted: that of a module"),
-        (("local", "random"), "NAME: found random, which there is already; accepted: another one"),
-        (("metric", "agents"), "NAME: found agents, which there is already"),
-        (("local", "local_scheduler"), "NAME: found local_scheduler, which there is already"),
+        (("local", "test_x"), "NAME: found 'test_x'; accepted: that of a module"),
+        (("local", "random"), "found random; accepted: another one, for there is a module already"),
+        (
+            ("metric", "agents"),
+            "found agents; accepted: another one, for there is a module already",
+        ),
+        (("metric", "mean_wait"), "found mean_wait; accepted: another one, for there is a metric"),
+        (("local", "local_scheduler"), "another one, for there is class LocalScheduler already"),
         (("shed", "mine"), "new: invalid value for 'KIND': 'shed' is not one of 'scheduler'"),
         (("scheduler",), "new: missing argument 'NAME'"),
     ],
@@ -66,7 +71,8 @@ def test_bad_input_is_a_line_and_writes_nothing(words, told, tmp_path, monkeypat
     assert not [*tmp_path.iterdir()]
 
 
-def test_nothing_is_written_over(tmp_path):
+def test_nothing_is_written_over(tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "mine", raising=False)  # of another test
     (tmp_path / "test_mine.py").write_text("mine")
     got = call("new", "metric", "mine", "--out", tmp_path)
     assert got.exit_code == 2
