@@ -295,7 +295,8 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
 
 def _but(outcome: StudyTables) -> str:
     """Return which means are of rejected jobs too."""
-    of_all = [label(name) for name in outcome.study.reported if name in OF_ALL_JOBS]
+    there = outcome.runs.notna().any()
+    of_all = [label(name) for name in outcome.study.reported if name in OF_ALL_JOBS and there[name]]
     whole = [label(name) for name in outcome.study.reported if is_of_whole_run(name)]
     but = [f"{listed(of_all)}: they missed those of the others"] if of_all else []
     but += [f"{listed(whole)}: of the whole run"] if whole else []

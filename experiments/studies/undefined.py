@@ -283,7 +283,7 @@ def cleaned(workloads: Iterable[StudyWorkload]) -> list[str]:
             settings = f", where {where}" if where else ""
             what = f"cleaning of the whole log ({counted(cleaning.records, 'record')})"
             if rules or where:
-                lines.append(f"{each.name}{settings}: {what}: {rules or 'nothing'}")
+                lines.append(f"workload {each.name}{settings}: {what}: {rules or 'nothing'}")
     return lines
 
 

@@ -141,7 +141,7 @@ def _of_one(setting: Setting) -> str:
     leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
     several = len(setting.rows) > 1
     which = f"{has} the {extreme(outcome)}" if several else "has a"
-    of_ranked = "of the policies with a rank, " if unranked else ""
+    of_ranked = f"{'of' if where else 'Of'} the policies with a rank, " if unranked else ""
     words = f"{where}{of_ranked}{listed(names)} {which} {label(outcome.metric)}"
     words += ", " if several else " of "
     words += told(outcome.metric, leader["mean"], _half(leader["half_width"]))
