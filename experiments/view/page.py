@@ -32,6 +32,9 @@ PAGE = re.compile(r"page\s*=[^=]")
 WIDTH, HEIGHT = 66, 18
 """Characters and lines of what happened last."""
 
+LOST = "10s"
+"""How long a page without a connection is kept; browsers do not tell of each tab that is closed."""
+
 _shown: tuple[Scenario, int] | None = None
 
 
@@ -190,6 +193,7 @@ def app_of(what: tuple[Scenario, int] | str) -> Any:
     import solara.settings
     from solara.server import settings
 
+    settings.kernel.cull_timeout = LOST  # else a run whose tab is gone plays on for a day
     settings.main.mode = "production"  # else the page asks solara.dev whether all is well
     settings.telemetry.mixpanel_enable = False
     settings.theme.show_banner = False
