@@ -202,8 +202,10 @@ def test_rejecting_wins_no_deadlines(tmp_path):
     assert "ect over fcfs is surely the best in both settings." in told
     assert "accepted, but for deadlines met: they missed those of the others." in told
     (tmp_path / "none").mkdir()
-    none = {"deadlines_met": None, "mean_wait": 1.0, "rejected": 2.0}
-    text = text.replace('metric = "deadlines_met"', 'metric = "mean_wait"\nreport = ["deadlines_met"]')
+    none = {"deadlines_met": math.nan, "mean_wait": 1.0, "rejected": 2.0}
+    text = STUDY.replace("mean_turnaround", "mean_wait").replace(
+        "report = [", 'report = ["deadlines_met", '
+    )
     without = read(tmp_path / "none", lambda *point: none, text=text)
     assert "of the jobs that they accepted." in " ".join(without.sentences())
     assert "dll over fcfs (link_mbps 1000) rejected all jobs of all runs. " in told

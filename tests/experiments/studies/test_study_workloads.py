@@ -311,7 +311,7 @@ def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
         assert ("4 (one), 16 (other)" in page) == (machines is not None)
         told = " ".join(outcome.sentences())
         assert (
-            "Workload one: cleaning of the whole log (9 records): 1: requested time below the run time"
+            "Workload one: cleaning of the whole log (9 records): 1: requested time below the "
             in told
         )
         (tmp_path / "out.db").unlink()
