@@ -309,7 +309,8 @@ def test_a_study_fits_a_phone(browser, study):
 @pytest.mark.thorough
 def test_replications_are_advised_where_they_tell_something():
     def told(workload):
-        summary = {"workload": workload, "parameters": {}, "platform": {}, "simulated_s": 9.0}
+        summary = {"workload": workload, "parameters": {}, "platform": {}, "local": "easy"}
+        summary["simulated_s"] = 9.0
         return " ".join(sentence.text for sentence in limits([SimpleNamespace(summary=summary)]))
 
     assert "Replications do (metasched run ... --replications 10)" in told(None)

@@ -177,7 +177,10 @@ def test_sites_without_jobs_in_windows_are_told(tmp_path, end, idle, have):
     said = f"of 4 windows of three, {idle} {have} no job of C2"
     study = Study.load(path)
     assert study.notes[0] == said
-    assert [note.split(":")[0] for note in study.notes[1:]] == ["three", "two"]  # their cleaning
+    assert [note.split(":")[0] for note in study.notes[1:]] == [
+        "workload three",
+        "workload two",
+    ]  # their cleaning
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert f"O{said[1:]}." in [*outcome.sentences()]
     assert [each.idle for each in study.workloads] == [{"C2": idle}, {}]
@@ -329,11 +332,11 @@ def test_cleaning_is_told_of_each_way_in_which_runs_read_a_log(tmp_path):
     told = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent()).provenance["changes"]
     of = "cleaning of the whole log (400 records): 1: "
     assert (
-        f"mine, where kill_at_request true: {of}run time above the requested time: cut to it"
+        f"workload mine, where kill_at_request true: {of}run time above the requested time: cut to it"
         in told
     )
     assert (
-        f"mine, where kill_at_request false: {of}requested time below the run time: raised to it"
+        f"workload mine, where kill_at_request false: {of}requested time below the run time: raised to it"
         in told
     )
 
