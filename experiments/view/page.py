@@ -32,9 +32,6 @@ PAGE = re.compile(r"page\s*=[^=]")
 WIDTH, HEIGHT = 66, 18
 """Characters and lines of what happened last."""
 
-LOST = "10s"
-"""How long a page without a connection is kept; browsers do not tell of each tab that is closed."""
-
 _shown: tuple[Scenario, int] | None = None
 
 
@@ -52,13 +49,10 @@ def components(model: GridModel | None = None) -> list[Any]:
     import solara
 
     from experiments.view.drawings import ordered
-    from experiments.view.model import lock_of
 
     def drawn(draw: Callable[[GridModel], Any]) -> Callable[[GridModel], Any]:
         def component(model: GridModel) -> Any:
-            with lock_of(model):
-                figure = draw(model)
-            if figure is None:
+            if (figure := draw(model)) is None:
                 return solara.Text("")
             return solara.FigureMatplotlib(figure, format="png")
 
@@ -74,19 +68,16 @@ def _now(model: GridModel) -> Any:
     from experiments.events.happenings import Happenings
     from experiments.live.columns import UNICODE
     from experiments.live.panels import messages_panel
-    from experiments.view.model import lock_of
 
-    with lock_of(model):
-        happenings = Happenings(model)
-        happenings.look()
-        lines = messages_panel(model, happenings.last, UNICODE, WIDTH, HEIGHT)
-        done = f"{model.world.log.count:,} of {model.workload.count:,} jobs done"
-        told = f"Simulated time {duration(model.now)}, {done}, {model.messages:,} messages"
+    happenings = Happenings(model)
+    happenings.look()
+    lines = messages_panel(model, happenings.last, UNICODE, WIDTH, HEIGHT)
     text = escape("\n".join(line.plain for line in lines[1:]))
+    done = f"{model.world.log.count:,} of {model.workload.count:,} jobs done"
     with solara.Column() as shown:
         if refused := getattr(model, "refused", ""):
             solara.Error(f"{refused}; shown is the scenario as it is")
-        solara.Text(told)
+        solara.Text(f"Simulated time {duration(model.now)}, {done}, {model.messages:,} messages")
         solara.HTML("pre", text, style="font-size: 11px; line-height: 1.4")
     return shown
 
@@ -193,7 +184,6 @@ def app_of(what: tuple[Scenario, int] | str) -> Any:
     import solara.settings
     from solara.server import settings
 
-    settings.kernel.cull_timeout = LOST  # else a run whose tab is gone plays on for a day
     settings.main.mode = "production"  # else the page asks solara.dev whether all is well
     settings.telemetry.mixpanel_enable = False
     settings.theme.show_banner = False
