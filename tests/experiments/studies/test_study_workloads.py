@@ -330,15 +330,12 @@ def test_cleaning_is_told_of_each_way_in_which_runs_read_a_log(tmp_path):
     cells[8] = "1"  # requested, s
     log.write_text("\n".join([" ".join(cells), *rest]))
     told = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent()).provenance["changes"]
-    of = "cleaning of the whole log (400 records): 1: "
-    assert (
-        f"workload mine, where kill_at_request true: {of}run time above the requested time: cut to it"
-        in told
+    mine, of = (
+        "workload mine, where kill_at_request",
+        "cleaning of the whole log (400 records): 1: ",
     )
-    assert (
-        f"workload mine, where kill_at_request false: {of}requested time below the run time: raised to it"
-        in told
-    )
+    assert f"{mine} true: {of}run time above the requested time: cut to it" in told
+    assert f"{mine} false: {of}requested time below the run time: raised to it" in told
 
 
 def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_content(tmp_path):
