@@ -266,9 +266,7 @@ class LocalScheduler(Scheduler):
     """
 
     cp: float | None = None
-
-    preempts: bool = False
-    """Whether it may stop running jobs for others (`World.jobs.preempt`)."""
+    preempts: bool = False  # whether it may stop running jobs for others (`World.jobs.preempt`)
 
     @classmethod
     def tracks(cls, model: Grid) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from experiments.sweeps.saturation import Saturation
 
 REJECTED_NAMED, ROWS_SHOWN = 10, 20
-"""Rejected jobs and clusters that people are shown at most."""
+"""Rejected jobs, and rows of a table, that people are shown at most."""
 
 UNSTABLE = f"not stable: the mean queue {GREW}; means are those of a run of this length"
 

@@ -211,8 +211,10 @@ class _Processes(Executor):
         pool, ended = self._pool, threading.Event()
 
         def end() -> None:
-            pool.shutdown(wait, cancel_futures=cancel_futures)
-            ended.set()
+            try:
+                pool.shutdown(wait, cancel_futures=cancel_futures)
+            finally:
+                ended.set()
 
         threading.Thread(target=end, daemon=True).start()
         try:
