@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -15,6 +17,37 @@ from grid.errors import GridError
 from grid.foreign import quoted
 
 Control = dict[str, Any]
+
+_wrapping = threading.Lock()
+
+
+class _Steps:
+    """Steps of a model, each under a lock.
+
+    Parameters
+    ----------
+    step : callable
+    """
+
+    def __init__(self, step: Callable[[], None]) -> None:
+        self.step = step
+        self.lock = threading.RLock()  # a step of one's own may draw
+
+    def __call__(self) -> None:
+        with self.lock:
+            self.step()
+
+
+def lock_of(model: GridModel) -> threading.RLock:
+    """Return the lock that each step of a model holds from now on; who holds it sees one moment.
+
+    Mesa draws a model while another thread steps it, and tabs may share a model of one's own.
+    """
+    with _wrapping:
+        steps: Any = model.step
+        if not isinstance(steps, _Steps):
+            steps = model.step = _Steps(steps)  # type: ignore[method-assign]
+    return steps.lock
 
 
 class ScenarioModel(GridModel):
@@ -46,6 +79,7 @@ class ScenarioModel(GridModel):
         except GridError as error:
             self.refused = str(error)
             self._begin(0, {})
+        lock_of(self)  # a play that a reset ends may step it before it is drawn
 
     def step(self) -> None:
         """Let `interval` seconds pass, gaps too: what travels over them is to be seen."""

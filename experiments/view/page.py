@@ -32,6 +32,9 @@ PAGE = re.compile(r"page\s*=[^=]")
 WIDTH, HEIGHT = 66, 18
 """Characters and lines of what happened last."""
 
+LOST = "10s"
+"""How long a page without a connection is kept; browsers do not tell of each tab that is closed."""
+
 _shown: tuple[Scenario, int] | None = None
 
 
@@ -49,10 +52,13 @@ def components(model: GridModel | None = None) -> list[Any]:
     import solara
 
     from experiments.view.drawings import ordered
+    from experiments.view.model import lock_of
 
     def drawn(draw: Callable[[GridModel], Any]) -> Callable[[GridModel], Any]:
         def component(model: GridModel) -> Any:
-            if (figure := draw(model)) is None:
+            with lock_of(model):
+                figure = draw(model)
+            if figure is None:
                 return solara.Text("")
             return solara.FigureMatplotlib(figure, format="png")
 
@@ -68,16 +74,19 @@ def _now(model: GridModel) -> Any:
     from experiments.events.happenings import Happenings
     from experiments.live.columns import UNICODE
     from experiments.live.panels import messages_panel
+    from experiments.view.model import lock_of
 
-    happenings = Happenings(model)
-    happenings.look()
-    lines = messages_panel(model, happenings.last, UNICODE, WIDTH, HEIGHT)
+    with lock_of(model):
+        happenings = Happenings(model)
+        happenings.look()
+        lines = messages_panel(model, happenings.last, UNICODE, WIDTH, HEIGHT)
+        done = f"{model.world.log.count:,} of {model.workload.count:,} jobs done"
+        told = f"Simulated time {duration(model.now)}, {done}, {model.messages:,} messages"
     text = escape("\n".join(line.plain for line in lines[1:]))
-    done = f"{model.world.log.count:,} of {model.workload.count:,} jobs done"
     with solara.Column() as shown:
         if refused := getattr(model, "refused", ""):
             solara.Error(f"{refused}; shown is the scenario as it is")
-        solara.Text(f"Simulated time {duration(model.now)}, {done}, {model.messages:,} messages")
+        solara.Text(told)
         solara.HTML("pre", text, style="font-size: 11px; line-height: 1.4")
     return shown
 
@@ -184,6 +193,7 @@ def app_of(what: tuple[Scenario, int] | str) -> Any:
     import solara.settings
     from solara.server import settings
 
+    settings.kernel.cull_timeout = LOST  # else a run whose tab is gone plays on for a day
     settings.main.mode = "production"  # else the page asks solara.dev whether all is well
     settings.telemetry.mixpanel_enable = False
     settings.theme.show_banner = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from experiments.view.network import (
     places,
     travelling,
 )
-from experiments.view.page import has_page, listen
+from experiments.view.page import components, has_page, listen
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
 
@@ -152,6 +153,34 @@ def test_a_step_takes_what_its_slider_says_even_if_nothing_happens():
         model.interval, begin = interval, model.now
         model.step()
         assert model.now == pytest.approx(begin + interval)
+
+
+@pytest.mark.parametrize("made", [model_class(QUICKSTART), QUICKSTART.model])
+def test_what_is_drawn_while_another_thread_steps_is_of_one_moment(made):
+    model, midway, drawn = made(1), threading.Event(), threading.Event()
+
+    def slow(model):
+        if model.datacollector.model_vars["now"]:  # else Mesa only tries it
+            midway.set()
+            drawn.wait(0.5)
+        return model.completed
+
+    model.datacollector.model_reporters["completed"] = slow  # after "now", before "busy"
+    course = components(model)[1 + PICTURES.index(drawings.course)][0]
+    course(after(40, interval=20.0))  # which imports what draws
+    course(model)  # as a page does before it can play
+
+    def play():
+        while not midway.is_set():
+            model.step()
+
+    playing = threading.Thread(target=play)
+    playing.start()
+    assert midway.wait(20)
+    course(model)
+    drawn.set()
+    playing.join()
+    assert len(model.datacollector.model_vars["busy"]) == 1
 
 
 # Controls -----------------------------------------------------------------------------------------

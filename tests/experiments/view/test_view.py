@@ -15,6 +15,7 @@ from experiments.view import page as module
 from tests.experiments.browsers import browser_or_skip
 
 CODE = "from experiments.cli.app import main; main()"
+CULLED = "from solara.server import settings; print(settings.kernel.cull_timeout)"
 SECONDS = 120_000
 """Wall time for which a page is waited for, ms: other tests run beside."""
 
@@ -114,6 +115,12 @@ page = SolaraViz(
         at(page, "0 of 20 jobs done")
         page.get_by_role("button", name="Step").click()
         page.wait_for_selector("text=/[1-9]\\d* of 20 jobs done/")
+
+
+def test_pages_of_tabs_that_are_gone_are_not_kept():
+    given = f"from experiments.view.page import app_of; app_of(('quickstart', 0)); {CULLED}"
+    ended = subprocess.run([sys.executable, "-c", given], capture_output=True, text=True)
+    assert ended.stdout.splitlines()[-1:] == ["10s"], ended.stderr
 
 
 def test_an_exception_in_ones_own_page_is_shown_by_its_own_lines(tmp_path):
