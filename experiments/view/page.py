@@ -32,7 +32,7 @@ PAGE = re.compile(r"page\s*=[^=]")
 WIDTH, HEIGHT = 66, 18
 """Characters and lines of what happened last."""
 
-LOST = "10s"
+LOST = "30s"
 """How long a page without a connection is kept; browsers do not tell of each tab that is closed."""
 
 _shown: tuple[Scenario, int] | None = None
@@ -126,6 +126,11 @@ def __getattr__(name: str) -> Any:
         scenario, seed = _shown
         begun = solara.use_memo(lambda: model_class(scenario)(seed), [])
         model = solara.use_reactive(begun)
+
+        def leave() -> None:
+            model.peek().running = False
+
+        solara.use_effect(lambda: leave, [])  # else it plays on when the page is gone
         with solara.Sidebar(), solara.Card("Step"):  # among the pictures it would move them
             _step_slider(model.value)
         SolaraViz(
