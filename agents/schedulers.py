@@ -279,9 +279,8 @@ class LocalScheduler(Scheduler):
     at the time that is its rank, s (`agents.disciplines`)."""
 
     half_life: float = 0.0
-    """Jobs of users who have used less go first, whatever `priority` says; of what they have used,
-    half counts after this time, s (`grid.kernel.queueing.fair_share`). 0: `priority` gives the
-    order."""
+    """Jobs of users who have used less go first, whatever `priority` says; use halves after this
+    time, s (`grid.kernel.queueing.fair_share`). 0: `priority` gives the order."""
 
     shares: Mapping[int, float] = MappingProxyType({})
     """Shares of users, by number, that what they have used is divided by; of all others: 1."""
@@ -314,8 +313,11 @@ class LocalScheduler(Scheduler):
 
     def rank(self, slot: int) -> float:
         """Have `priority` decide and put its answer as the kernel understands it."""
-        world = self.model.world
-        return rank_of(world, slot, self.priority(Job(world, slot)))
+        return rank_of(self._world, slot, self.priority(Job(self._world, slot)))
+
+    def hindrance(self, slot: int) -> str:
+        """Return why a job that waits here cannot start however long it waits; "" if it can."""
+        return ""
 
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that the cluster is about to run dry."""
@@ -330,8 +332,7 @@ class PlanningScheduler(LocalScheduler):
     """Orders all the waiting jobs of one cluster at once, whenever jobs land or processors change.
 
     The jobs start in the order of the plan, each as soon as enough processors are free: an end that
-    comes early or late moves their starts, and is a reason for another plan only if it
-    `plans_at_ends`. Of a seed schedule it first waits for all the jobs.
+    is early or late moves starts, and is a reason for another plan only if it `plans_at_ends`.
     """
 
     plans_at_ends: ClassVar[bool] = False
@@ -342,8 +343,8 @@ class PlanningScheduler(LocalScheduler):
         Parameters
         ----------
         jobs : sequence of Job
-            The waiting jobs: those of the plan so far in its order, then those of new seed
-            schedules in theirs, then others in order of landing.
+            The waiting jobs: of the plan so far in its order, of new seed schedules in theirs,
+            then others in order of landing.
         release : array, shape (processors,)
             When each processor will be free, seconds from now, in increasing order.
         """
@@ -388,13 +389,12 @@ class PlanningScheduler(LocalScheduler):
         order = self.plan(jobs, release)
         if not isinstance(order, Iterable) or isinstance(order, set | frozenset):  # of no order
             raise PlacementError(f"plan: {order!r}; accepted: a sequence of the jobs given")
-        left = dict.fromkeys(jobs)
+        left = {job: job.slot for job in jobs}
         chosen = []
         for job in order:
             if not isinstance(job, Job) or job not in left:
                 raise PlacementError(f"plan: {job!r}; accepted: each of the jobs given, once")
-            del left[job]
-            chosen.append(job.slot)
+            chosen.append(left.pop(job))
         if left:
             raise PlacementError(f"plan without {next(iter(left))!r}; accepted: all the jobs given")
         return chosen

@@ -24,7 +24,7 @@ from agents.slurm.qos import InUse, Qos, read_qos
 from agents.slurm.records import with_included
 from agents.slurm.ticks import next_tick, ticked
 from agents.slurm.usage import Association, Usage, classic, fair_tree
-from agents.slurm.waiting import Entry, Waiting
+from agents.slurm.waiting import Entry, Waiting, hindrance
 from grid.errors import GridError
 from grid.kernel.state import FREE
 from grid.named_files import alone
@@ -132,6 +132,10 @@ class SlurmScheduler(PlanningScheduler):
         self._following = self._wakes = math.inf
         self._reminders = 0  # serial of the last one
 
+    def hindrance(self, slot: int) -> str:
+        """Return why the partition or the QOS of a waiting job never lets it start, in words."""
+        return self._waiting[slot].job.hindrance if slot in self._waiting else ""
+
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that a loop is due."""
         if message.receiver != self.name:  # it is not a reminder of its own loops
@@ -198,10 +202,10 @@ class SlurmScheduler(PlanningScheduler):
         user = int(jobs["user"][slot])
         size = int(jobs["size"][slot])
         mask = self.machine.mask(part.nodes)
-        waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos, ran_over)
-        machine = self.machine
-        if chosen(np.where(mask, machine.cpus, 0), machine.weights, size, *waiting.nodes) is None:
-            waiting = waiting._replace(too_large=True)
+        waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos)
+        free, weights = np.where(mask, self.machine.cpus, 0), self.machine.weights
+        too_large = chosen(free, weights, size, *waiting.nodes) is None
+        waiting = waiting._replace(hindrance=hindrance(waiting, ran_over, too_large))
         entry = Entry(waiting, Association(account, user), submission)
         self._usage.know(entry.association)
         self._rank(entry)

@@ -8,6 +8,7 @@ from agents.slurm.conf import Partition
 from agents.slurm.nodes import Mask
 from agents.slurm.qos import NONE, Qos, Running
 from agents.slurm.usage import Association
+from grid.foreign import plain
 
 
 class Waiting(NamedTuple):
@@ -29,10 +30,8 @@ class Waiting(NamedTuple):
         preempted.
     priority : int
     qos : Qos
-    ran_over : bool
-        Its site let it run for longer than it asked for: no limit of time keeps it from starting.
-    too_large : bool
-        All nodes that it may have are not enough.
+    hindrance : str
+        Why it never starts here, in words (`hindrance`); "" if it may.
     """
 
     slot: int
@@ -44,16 +43,12 @@ class Waiting(NamedTuple):
     since: float
     priority: int
     qos: Qos = NONE
-    ran_over: bool = False
-    too_large: bool = False
+    hindrance: str = ""
 
     @property
     def able(self) -> bool:
-        """Whether its partition and its quality of service let it start at all."""
-        longest = min(self.partition.max_time, self.qos.wall)
-        possible = self.partition.up and not self.too_large
-        in_time = self.ran_over or self.limit <= longest
-        return possible and in_time and self.size <= self.qos.job_cpus
+        """Whether it may start at all."""
+        return not self.hindrance
 
     @property
     def counted(self) -> Running:
@@ -78,3 +73,28 @@ class Entry:
         """What it is sorted by: tier, priority, time and order of submission."""
         job = self.job
         return -job.partition.tier, -job.priority, self.submitted, self.submission
+
+
+def hindrance(job: Waiting, ran_over: bool, too_large: bool) -> str:
+    """Return why its partition or its quality of service never let a job start, in words.
+
+    Parameters
+    ----------
+    job : Waiting
+    ran_over : bool
+        Its site let it run for longer than it asked for: no limit of time keeps it from starting.
+    too_large : bool
+        All nodes that it may have are not enough.
+    """
+    partition, qos = job.partition, job.qos
+    there, quality = f"partition {plain(partition.name)}", f"QOS {plain(qos.name)}"
+    if not partition.up:
+        return f"{there} is not up"
+    if too_large:
+        return f"{there} has too few nodes for the size"
+    for name, longest in ((there, partition.max_time), (quality, qos.wall)):
+        if job.limit > longest and not ran_over:
+            return f"the time limit is above that of {name}"
+    if job.size > min(qos.job_cpus, qos.user_cpus, qos.all_cpus):
+        return f"the size is above that of {quality}"
+    return "" if min(qos.user_jobs, qos.all_jobs) >= 1 else f"{quality} lets no job run"

@@ -73,7 +73,9 @@ def verify(
     rows = result.rows
     ran = [row for row in rows if row.start is not None or row.finish is not None]
     return [
-        Verdict.of("all jobs are accounted for", _counts(result, len(jobs)), f"{len(rows):,} jobs"),
+        Verdict.of(
+            "all jobs are accounted for", _counts(result, len(jobs)), counted(len(rows), "job")
+        ),
         Verdict.of("jobs are those of the workload", _identity(pairs, result), _source(result)),
         Verdict.of("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
         *(
@@ -83,7 +85,7 @@ def verify(
         ),
         Verdict.of("placements fit", _placements(rows, result), f"{len(ran):,} placements"),
         Verdict.of(
-            "rejected jobs did not run", _rejected(result), f"{len(rows) - len(ran):,} jobs"
+            "rejected jobs did not run", _rejected(result), counted(len(rows) - len(ran), "job")
         ),
         Verdict.of("no job starts before its arrival", _starts(ran), f"{len(ran):,} starts"),
         Verdict.of("durations are right", _durations(pairs, result), f"{len(ran):,} durations"),

@@ -25,6 +25,7 @@ from experiments.scenario.files import packaged_names, scenario_file
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import without_effect
+from experiments.show.numbers import counted
 from experiments.show.tables import print_whole
 from grid.errors import GridError
 from grid.foreign import plain, quoted
@@ -214,8 +215,7 @@ def print_parameters(platform: Platform, found: Mapping[str, Any], every: bool) 
         of = policy["class"].partition(":")[2]
         print(f"  {level:8}  {policy['name']}: {of} in {_below(policy['file'])}")
     print(
-        f"  platform  {clusters} cluster{'s' if clusters > 1 else ''}, "
-        f"{platform.sizes.sum():,} processors"
+        f"  platform  {counted(clusters, 'cluster')}, {counted(platform.sizes.sum(), 'processor')}"
     )
     if every:
         print_network(platform, Console())

@@ -132,11 +132,13 @@ def _present(model: GridModel, names: Sequence[str], known: Known, job: np.void)
         waiting = int(model.world.state.waiting[-1])
         parts = [
             f"waits for {model.scheduler.name} to say where it goes",
-            f"one of {waiting:,} jobs",
+            f"one of {waiting:,} jobs" if waiting > 1 else "alone",
         ]
     elif known.queued is not None:
         where = names[cluster] if status == LOCAL else model.scheduler.name
         parts = [f"waits at {where}", f"{known.queued} in line"]
+        if status == LOCAL and (why := model.clusters[cluster].scheduler.hindrance(known.slot)):
+            parts.append(f"never starts there: {why}")
     else:
         return
     if (seed := known.seed) is not None:

@@ -33,7 +33,7 @@ from experiments.live.columns import (
     table,
 )
 from experiments.live.meanings import BRIEF
-from experiments.show.numbers import NONE, duration, instants, largest, time_scale
+from experiments.show.numbers import NONE, counted, duration, instants, largest, time_scale
 from grid.kernel.state import ANNOUNCED, GLOBAL, LANDING, LOCAL, RUNNING, TRANSIT, VACANT
 
 Scrolled = Callable[[int, int], range]
@@ -77,9 +77,9 @@ def clusters_panel(
             return int(values[: world.clusters].sum() - values[here.start : here.stop].sum())
 
         items = [
-            f"... {world.clusters - len(here):,} more clusters",
-            f"{of_others(held):,} processors busy",
-            f"{of_others(world.state.waiting):,} jobs waiting",
+            _hidden("cluster", here, world.clusters),
+            f"{counted(of_others(held), 'processor')} busy",
+            f"{counted(of_others(world.state.waiting), 'job')} waiting",
             f"{of_others(world.state.running_count):,} running",
         ]
         lines.append(Text(fit(items, width, ", ")))
@@ -152,8 +152,20 @@ def jobs_panel(
     columns = fitting(job_columns(model, names, live[here.start : here.stop]), width)
     lines = [rule(heading, width, glyphs), *table(columns, len(here), width)]
     if len(here) < len(live):
-        lines.append(Text(f"... {len(live) - len(here):,} more jobs"))
+        lines.append(Text(_hidden("job", here, len(live))))
     return lines
+
+
+def _hidden(what: str, here: range, of: int) -> str:
+    """Return how many lines are not among those shown, and where they are.
+
+    >>> _hidden("job", range(3), 4), _hidden("job", range(2, 5), 9)
+    ('... 1 more job', '... 2 jobs above, 4 below')
+    """
+    above, below = here.start, of - here.stop
+    if not above:
+        return f"... {counted(below, f'more {what}')}"
+    return f"... {counted(above, what)} above, {below:,} below"
 
 
 def job_columns(

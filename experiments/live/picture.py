@@ -22,7 +22,7 @@ from experiments.live.panels import (
     messages_panel,
     story_panel,
 )
-from experiments.show.numbers import duration, instant, percent_done
+from experiments.show.numbers import counted, duration, instant, percent_done
 from grid.logs.calendar import read, shown
 from grid.platform.topology import uplinks
 from grid.workloads.synthetic import BatchWorkload
@@ -199,9 +199,9 @@ class Picture:
         done, rate = jobs_done(self.model), progress.rate
         share = f"({percent_done(done / self._total)})"
         if brief:
-            items = [f"{done:,}/{self._total:,} jobs {share}"]
+            items = [f"{done:,}/{counted(self._total, 'job')} {share}"]
         else:
-            items = [f"{done:,} of {self._total:,} jobs done {share}"]
+            items = [f"{done:,} of {counted(self._total, 'job')} done {share}"]
         if done >= self._total:
             items.append("all done")
         elif rate:

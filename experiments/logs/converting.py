@@ -119,7 +119,7 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
     no_place = "left out: no place for it"
     for column, count in said(table.jobs).items():
         if column not in FORMATS[format].holds:
-            yield f"{column} of {count:,} jobs {no_place}"
+            yield f"{column} of {counted(count, 'job')} {no_place}"
     if log.processors is not None and "processors" not in FORMATS[format].tells:
         yield f"processors of the machine, {log.processors:,}, {no_place}"
     elif log.processors is None and format == "batsim":

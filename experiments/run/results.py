@@ -15,6 +15,7 @@ from experiments.run.summary import summary_of
 from experiments.run.totals import RunTotals
 from experiments.run.whose import Whose
 from experiments.show.display import Shown
+from experiments.show.numbers import listed
 from grid.kernel.state import LANDING, LOCAL, TRANSIT, VACANT
 from grid.metrics.of_rounds import Rounds, run_performance
 from grid.workloads.table import stated_by
@@ -174,14 +175,25 @@ def _too_large(model: GridModel) -> int:
 
 
 def _idle(model: GridModel, observed: Observed) -> str:
-    """Return what `place` of the global scheduler returned if it had each job wait each time."""
+    """Return what kept waiting jobs from starting, in words, as far as schedulers tell.
+
+    That is what `place` of the global scheduler returned if it had each job wait each time, or what
+    local ones say of jobs that cannot start.
+    """
     scheduler, state, sent = model.scheduler, model.world.state, model.world.messages
     decided = state.started or state.refused or sent["transfer"] or sent["order"]
     asked = not scheduler.collects and not scheduler.queues and state.waiting[-1] > 0
     if not asked or decided or observed.rejections[IMPOSSIBLE]:
-        return ""
+        return _hindrances(model)
     answer = "WAIT" if scheduler.compiled("place") else "None"
-    return f"{type(scheduler).__name__}.place returned {answer}"
+    return f"{type(scheduler).__name__}.place returned {answer} each time"
+
+
+def _hindrances(model: GridModel) -> str:
+    jobs, told = model.world.jobs, set()
+    for each in model.clusters:
+        told |= {each.scheduler.hindrance(slot) for slot in jobs.waiting(each.index).tolist()}
+    return listed(sorted(told - {""}))
 
 
 def _planned(model: GridModel, counted_from: float) -> Rounds:

@@ -50,8 +50,8 @@ def why_unfinished(
     """Return in words why so many jobs are unfinished, of which some were thrown back, and by what.
 
     What is away at the end is told as it is (`away_words`), and how many are too large for what is
-    up then: the others may wait behind those, or for something else. What an idle policy answered
-    is told, too.
+    up then: the others may wait behind those, or for something else. What policies say
+    of it is told, too.
 
     >>> why_unfinished(3, 0, True, {})
     'no scheduler started them; advertisements may have been lost, and advertise = change repeats \
@@ -60,7 +60,7 @@ none'
     '1 that no scheduler started, 2 thrown back by failures'
     >>> why_unfinished(3, 0, False, {"A": 8})
     'no scheduler started them; 8 processors of A are away'
-    >>> why_unfinished(3, 0, False, {}, idle="Mine.place returned None")
+    >>> why_unfinished(3, 0, False, {}, idle="Mine.place returned None each time")
     'no scheduler started them; Mine.place returned None each time'
     >>> why_unfinished(3, 0, False, {"A": 8}, 2)
     'no scheduler started them; 8 processors of A are away, and 2 of the jobs are too large for \
@@ -75,7 +75,7 @@ what is up'
     if not thrown_back:
         lost = "; advertisements may have been lost"
         lost += f"{' too' if told else ''}, and advertise = change repeats none"
-        none = f"; {idle} each time" if idle else ""
+        none = f"; {idle}" if idle else ""
         return f"no scheduler started them{none}{too}{lost if never_heard else ''}"
     back, never = f"{thrown_back:,} thrown back by {by}{too}", unfinished - thrown_back
     return f"{never:,} that no scheduler started, {back}" if never else back
@@ -161,7 +161,7 @@ class RunTotals:
     too_large : int
         Unfinished jobs that need more processors than are up at its end where they could start.
     idle : str
-        What `place` of the global scheduler returned if it had each job wait each time, else "".
+        What kept waiting jobs from starting, in words, as far as schedulers tell.
     cluster_losses : list of dict
         Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
         clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds; of

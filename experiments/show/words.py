@@ -46,9 +46,10 @@ def _service(ran: Ran) -> Iterator[Sentence]:
     size = sum(cluster.size for cluster in ran.platform.clusters)
     clusters = len(ran.platform.clusters)
     where = f"{clusters} clusters" if clusters > 1 else "one cluster"
+    where += f" with {counted(size, 'processor')}"
     yield Sentence(
-        f"{ran.policy} completed {completed:,} of {counted(submitted, 'job')} on {where} with "
-        f"{size:,} processors, in {duration(ran.summary['simulated_s'])} of simulated time."
+        f"{ran.policy} completed {completed:,} of {counted(submitted, 'job')} on {where}, in "
+        f"{duration(ran.summary['simulated_s'])} of simulated time."
     )
     if not len(ran.waits):
         return

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agents.model import GridModel
-from experiments.show.numbers import duration
+from experiments.show.numbers import counted, duration
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def _now(model: GridModel) -> Any:
         happenings = Happenings(model)
         happenings.look()
         lines = messages_panel(model, happenings.last, UNICODE, WIDTH, HEIGHT)
-        done = f"{model.world.log.count:,} of {model.workload.count:,} jobs done"
-        told = f"Simulated time {duration(model.now)}, {done}, {model.messages:,} messages"
+        done = f"{model.world.log.count:,} of {counted(model.workload.count, 'job')} done"
+        told = f"Simulated time {duration(model.now)}, {done}, {counted(model.messages, 'message')}"
     text = escape("\n".join(line.plain for line in lines[1:]))
     with solara.Column() as shown:
         if refused := getattr(model, "refused", ""):

@@ -60,6 +60,12 @@ def starts(*arguments, **options):
     return done(ran(**given(*arguments, **options)))["start"].tolist()
 
 
+def reasons(model):
+    """Return why jobs that wait on the only cluster never start."""
+    waiting = model.world.jobs.waiting(0).tolist()
+    return [model.clusters[0].scheduler.hindrance(slot) for slot in waiting]
+
+
 def test_backfilling_at_its_intervals():
     jobs = jobs_of(
         (0, 3, 600, 600),
@@ -208,6 +214,7 @@ def test_jobs_beyond_limits_never_start(tmp_path):
     model = ran(**given(jobs, conf, eight, partitions=("both", "one")))
     assert done(model)["number"].tolist() == [2]
     assert model.now < 1000
+    assert reasons(model) == ["the time limit is above that of partition one"]
 
 
 def test_a_job_that_ran_over_its_limit_starts(tmp_path):
@@ -235,8 +242,9 @@ def test_limits_of_qualities_of_service(tmp_path):
     assert found["number"].tolist() == [1, 2, 3, 4, 5, 6]
     assert found["start"].tolist() == [0, 0, 60, 0, 0, 300]
     # One of 4 processors is too large for normal, and never starts.
-    large = done(ran(**given(jobs_of((0, 4, 60, 60, -1, 1, 0)), **setup)))
-    assert len(large) == 0
+    large = ran(**given(jobs_of((0, 4, 60, 60, -1, 1, 0)), **setup))
+    assert len(done(large)) == 0
+    assert reasons(large) == ["the size is above that of QOS normal"]
 
 
 def test_urgent_jobs_go_first(tmp_path):
@@ -274,6 +282,7 @@ def test_jobs_too_large_for_their_partition_hold_nobody_back(tmp_path, age):
     model = ran(**given(jobs, conf, eight, partitions=("both", "one")))
     assert done(model)["start"].tolist() == [5, 65]
     assert model.now < 1000
+    assert reasons(model) == ["partition one has too few nodes for the size"]
 
 
 def test_jobs_of_a_partition_without_nodes_never_start(tmp_path):
