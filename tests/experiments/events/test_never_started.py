@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.live.following import Follower
+from experiments.scenario.scenario import Scenario
 from tests.experiments.commands import call
 
 CONF = """\
@@ -36,6 +38,17 @@ def test_it_is_told_why_jobs_never_start(tmp_path, rows, told):
     got = call("run", "site", *words)
     assert got.exit_code == 1
     assert told in " ".join(got.stderr.split())
-    story = " ".join(call("explain", tmp_path / "out", int(rows[0])).stdout.split())
-    assert "waits at C1" in story
-    assert "never starts there: " in story
+
+
+def test_who_follows_a_job_is_told_too(tmp_path):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "log.sacct").write_text(HEAD + FITS + LONG)
+    changes = {"processors": 8, "slurm_conf": str(tmp_path / "slurm.conf")}
+    log = str(tmp_path / "log.sacct")
+    scenario = Scenario.load("site").changed(local_scheduler="slurm", workload=log, **changes)
+    model = scenario.model(0)
+    follower = Follower(model, 2)
+    model.run()
+    follower.look(0.0)
+    waits = "waits at C1, 1st of 1 in line, never starts there: the time limit is above that of"
+    assert waits in ", ".join(part for line in follower.story.lines for part in line.parts)
