@@ -50,12 +50,14 @@ def lack_of(own: type, method: str) -> str:
     return f"{own.__name__}: no method `{method}`" + "".join(f"; found `{each}`" for each in near)
 
 
-def nearest(name: object, known: Iterable[str], most: int = 2) -> list[str]:
+def nearest(
+    name: object, known: Iterable[str], most: int = 2, likeness: float = _NEAR
+) -> list[str]:
     """Return the names that are much like a name, the likest first.
 
     >>> nearest("place", ["plase", "__init__"])
     ['plase']
     """
     names = {each.casefold(): each for each in known}
-    near = difflib.get_close_matches(str(name)[:100].casefold(), names, n=most, cutoff=_NEAR)
+    near = difflib.get_close_matches(str(name)[:100].casefold(), names, n=most, cutoff=likeness)
     return [names[each] for each in near]

@@ -13,7 +13,7 @@ from agents.slurm.records import Record, records_of
 from agents.slurm.values import WITHOUT_END, node_names, seconds, whole, yes
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.names import meant
+from grid.names import meant, nearest
 
 Reader = Callable[[str, str], Any]
 
@@ -125,6 +125,25 @@ _PARTITION: dict[str, tuple[str, Reader]] = {
     "state": ("up", _up),
     "preemptmode": ("preempt_mode", lambda _, text: text.lower()),
 }
+
+
+_KEYS = (
+    *("schedulerparameters", "priorityflags", "selecttypeparameters", "defer"),
+    *(*_PLUGINS, *_PRIORITY, *_FLAGS, *_SCHEDULING, *_PARTITION, *PARAMETERS),
+)
+_MISSPELT = 0.9
+"""Likeness from which on a key may be one of these, misspelt: Slurm has others that are like them.
+"""
+
+
+def _noted(key: str) -> str:
+    """Return a key without meaning here, with the one that may have been meant.
+
+    >>> _noted("SchedulerParmeters"), _noted("PriorityWeightTRES"), _noted("PreemptMode")
+    ('SchedulerParmeters (schedulerparameters?)', 'PriorityWeightTRES', 'PreemptMode')
+    """
+    near = nearest(key, _KEYS, 1, _MISSPELT)
+    return f"{key} ({near[0]}?)" if near and near[0] != key.lower() else key
 
 
 _IDLE = ("no", "n/a", "none", "(null)", "", "unlimited", "infinite", "all", "0", "off", "unknown")
@@ -354,7 +373,7 @@ class _Reading:
             tuple(self.partitions.values()) or Conf.partitions,
             tuple(self.reservations),
             preemption,
-            tuple({**self.ignored, **self.preemption.ignored}),
+            tuple(map(_noted, {**self.ignored, **self.preemption.ignored})),
             bool(self.partitions),
         )
 

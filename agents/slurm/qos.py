@@ -68,6 +68,9 @@ COLUMNS = {
     "all_cpus": "GrpTRES",
 }
 """Columns of the limits."""
+_READ = {"Name", "Priority", "Preempt", "PreemptMode", "PreemptExemptTime", *COLUMNS.values()}
+_IDLE = ("", "0", "00:00:00", "1.000000", "cluster")
+"""Cells that say nothing."""
 
 
 def read_qos(path: str | os.PathLike[str], preempting: bool = False) -> dict[str, Qos]:
@@ -125,6 +128,23 @@ def read_qos(path: str | os.PathLike[str], preempting: bool = False) -> dict[str
             "in a circle; accepted: none"
         ) from None
     return found_
+
+
+def unread(path: str | os.PathLike[str]) -> list[str]:
+    """Return what such a file says that has no meaning here: columns, and resources but ``cpu``.
+
+    It is one that `read_qos` reads.
+    """
+    names, *lines = (line.split(SEPARATOR) for line in text_of(path, "").splitlines())
+    found: dict[str, None] = {}
+    for cells in lines:
+        for name, cell in zip(names, cells, strict=False):
+            if name not in _READ and cell.strip() not in _IDLE:
+                found[name] = None
+            elif "TRES" in name:
+                others = (each.partition("=")[0] for each in cell.split(",") if each)
+                found |= dict.fromkeys(f"{each} of {name}" for each in others if each != "cpu")
+    return [*found]
 
 
 def _preemption(where: str, said: Mapping[str, str]) -> dict[str, Any]:

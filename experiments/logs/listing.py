@@ -111,6 +111,9 @@ def print_waits(waits: Waits, console: Console) -> None:
     by_log = "by the log" if waits.table.processors is not None else "those of the largest job"
     by_whom = "as you say" if waits.told else by_log
     _say(console, f"on {counted(waits.processors, 'processor')}, {by_whom}")
+    if waits.most_in_use > waits.processors:
+        most = counted(waits.most_in_use, "processor")
+        _say(console, f"as recorded, up to {most} were in use at once: see --processors")
     table = _table("wait", *names, left=("wait",))
     for what, of in waits.rows.items():
         table.add_row(what, *(duration(of[name]) for name in names))

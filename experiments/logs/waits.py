@@ -134,6 +134,15 @@ class Waits:
                 }
         return found
 
+    @cached_property
+    def most_in_use(self) -> int:
+        """Most processors that these jobs had at once, as recorded."""
+        jobs = self.table.jobs
+        starts = jobs["arrival"] + self.of[RECORDED]
+        times = np.concatenate([starts, starts + jobs["runtime"]]).round(6)  # without dust
+        steps = np.concatenate([jobs["size"], -jobs["size"]])
+        return int(steps[np.lexsort((steps, times))].cumsum().max())  # those that end go first
+
     @property
     def unrecorded(self) -> int:
         """Jobs whose wait is not recorded, which do not count here."""
@@ -182,6 +191,7 @@ class Waits:
         return {
             "jobs": self.table.count,
             "processors": self.processors,
+            "most_in_use": self.most_in_use,
             "left_out": self.left_out,
             "unrecorded": self.unrecorded,
             "waits": self.rows,

@@ -11,10 +11,12 @@ from agents.energy.greenest import GreenestScheduler
 from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
+from agents.slurm.qos import unread
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import NO_LINKS, NO_ORDER, SIZE_ALONE, idle, without_origin
 from experiments.show.numbers import counted, instant, percent
+from grid.foreign import plain
 from grid.logs.calendar import clock_at, read, written
 from grid.named_files import texts
 from grid.platform.energy import SERIES, read_series
@@ -166,11 +168,14 @@ def _without_carbon(scenario: Scenario) -> Iterator[str]:
 
 
 def _of_slurm(scenario: Scenario) -> Iterator[str]:
-    """Yield which keys of a slurm.conf have no meaning here."""
+    """Yield what of Slurm's files has no meaning here."""
     given: Any = scenario.parameters
-    if issubclass(scenario.local_policy, SlurmScheduler) and given.slurm_conf:
-        note = given.of(SlurmSettings).conf.note
-        yield from [f"slurm_conf: {given.slurm_conf}: {note}"] if note else []
+    if not issubclass(scenario.local_policy, SlurmScheduler):
+        return
+    if given.slurm_conf and (note := given.of(SlurmSettings).conf.note):
+        yield f"slurm_conf: {given.slurm_conf}: {note}"
+    if given.slurm_qos and (names := unread(given.slurm_qos)):
+        yield f"slurm_qos: {given.slurm_qos}: without meaning here: {', '.join(map(plain, names))}"
 
 
 def _begins_anew(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:

@@ -146,11 +146,12 @@ def percent_done(share: float) -> str:
 def signed_percent(share: float) -> str:
     """Return a change in percent, without the sign %: 0.0 only if there is none.
 
-    >>> signed_percent(0.0314), signed_percent(-0.000073), signed_percent(0.0)
-    ('+3.1', '-0.0073', '+0.0')
+    >>> signed_percent(0.0314), signed_percent(-0.000073), signed_percent(0.0), signed_percent(19.4)
+    ('+3.1', '-0.0073', '+0.0', '+1,940')
     """
-    told = f"{100 * share:+.1f}"
-    return f"{100 * share:+.2g}" if share and not float(told) else told
+    if share and not round(100 * share, 1):
+        return f"{100 * share:+.2g}"
+    return f"{100 * share:+,.{0 if abs(share) >= 10 else 1}f}"
 
 
 def counted(count: float, one: str, many: str = "") -> str:

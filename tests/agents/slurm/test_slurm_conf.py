@@ -8,6 +8,7 @@ import pytest
 
 from agents.slurm.conf import Conf, Node, Partition, Preemption, Priority, Reservation, Scheduling
 from agents.slurm.conf_reader import read_conf
+from agents.slurm.qos import read_qos, unread
 from agents.slurm.values import node_names, seconds
 from grid.errors import GridError
 
@@ -60,6 +61,16 @@ def conf_of(tmp_path, text):
 
 TIERS = "PreemptType=preempt/partition_prio"
 REQUEUE = f"{TIERS}\nPreemptMode=REQUEUE"
+
+
+def test_what_of_the_qos_has_no_meaning_is_named(tmp_path):
+    path = tmp_path / "qos"
+    path.write_text(
+        "Name|Priority|UsageFactor|MaxTRES|MaxSubmitPU|GrpWall|Flags\n"
+        "a|1|1.000000|cpu=4,gres/gpu=1||00:00:00|\nb|2|1.000000|node=2|7||DenyOnLimit\n"
+    )
+    assert read_qos(path)["a"].job_cpus == 4
+    assert unread(path) == ["gres/gpu of MaxTRES", "node of MaxTRES", "MaxSubmitPU", "Flags"]
 
 
 def test_configuration(tmp_path):

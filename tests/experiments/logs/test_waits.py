@@ -39,6 +39,17 @@ def test_who_made_a_schedule_explains_it(was):
     assert found["agreement"]["easy"]["correlation"] < 0.99
 
 
+def test_the_log_may_need_a_larger_machine_than_its_largest_job(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = ["arrival,size,runtime,recorded_wait", "0,4,100,0", "10,3,50,5", "20,2,30,80"]
+    path.write_text("\n".join(rows) + "\n")
+    # 4 and 3 from 15 on; the third from 100 on, where the first ends.
+    assert told(path, "--simulate", "fcfs")["most_in_use"] == 7
+    line = "as recorded, up to 7 processors were in use at once: see --processors"
+    assert line in call("inspect", path, "--simulate", "fcfs").stdout
+    assert line not in call("inspect", path, "--simulate", "fcfs", "--processors", 7).stdout
+
+
 def test_slurm_explains_another_schedule_less_than_its_maker_does(was):
     found = told(was, "--simulate", "slurm", "--processors", 128)
     assert found["jobs"] == 400

@@ -24,6 +24,14 @@ def told(parameters, workload=None, **options):
     return notes(Scenario("mine", PLATFORM, parameters, workload=workload, **options))
 
 
+def test_what_of_the_qos_has_no_meaning_is_named(tmp_path):
+    path = tmp_path / "qos"
+    path.write_text("Name|Priority|MaxTRES|MaxSubmitPU\na|1|cpu=4,node=1|7\n")
+    line = f"slurm_qos: {path}: without meaning here: node of MaxTRES, MaxSubmitPU"
+    site = Scenario.load("site").changed(slurm_qos=str(path), local_scheduler="slurm")
+    assert line in [*notes(site)]
+
+
 CHANGING = """
 clusters = [{name = "A", size = 24}, {name = "B", size = 8}]
 [[changes]]
