@@ -313,7 +313,7 @@ class LocalScheduler(Scheduler):
 
     def rank(self, slot: int) -> float:
         """Have `priority` decide and put its answer as the kernel understands it."""
-        return rank_of(self._world, slot, self.priority(Job(self._world, slot)))
+        return rank_of(world := self.model.world, slot, self.priority(Job(world, slot)))
 
     def hindrance(self, slot: int) -> str:
         """Return why a job that waits here cannot start however long it waits; "" if it can."""

@@ -11,7 +11,7 @@ from agents.slurm.conf import Partition, Scheduling
 from agents.slurm.nodes import Occupied
 from agents.slurm.preemption import Room
 from agents.slurm.qos import InUse
-from agents.slurm.waiting import Waiting
+from agents.slurm.waiting import Waiting, hindrance
 
 MAIN = Partition("main")
 DEFAULTS = Scheduling()
@@ -19,7 +19,8 @@ DEFAULTS = Scheduling()
 
 def job(slot, size, limit, partition=MAIN, nodes=4, user=0, priority=0, since=0.0, mask=None):
     mask = np.ones(nodes, bool) if mask is None else np.array(mask, bool)
-    return Waiting(slot, size, limit, user, partition, mask, since, priority)
+    waiting = Waiting(slot, size, limit, user, partition, mask, since, priority)
+    return waiting._replace(hindrance=hindrance(waiting, ran_over=False, too_large=False))
 
 
 def there(free, jobs=(), now=0.0):

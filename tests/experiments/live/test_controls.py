@@ -144,7 +144,8 @@ def test_what_is_left_out_is_of_the_clusters_that_are_not_shown():
     assert lines[5].startswith("C6 ")
     held = model.world.state.up - model.world.state.free
     rest = held[:5].sum() + held[5 + view.rows :].sum()
-    assert any(f"more clusters, {rest:,} processors busy" in line for line in lines)
+    left = f"... 5 clusters above, {25 - view.rows} below, {rest:,} processors busy"
+    assert any(left in line for line in lines)
 
 
 def test_each_job_that_is_there_is_listed_with_where_it_is():
