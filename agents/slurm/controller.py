@@ -116,7 +116,7 @@ class SlurmScheduler(PlanningScheduler):
         self.preempts = self.conf.preemption is not None
         self.machine = Machine(self.conf, cluster.name, cluster.size)
         if self.settings.preempts_by_qos and not self.settings.slurm_qos:
-            raise GridError("slurm_conf: found preempt/qos, and no slurm_qos; accepted: both")
+            raise GridError("slurm_conf: PreemptType: found preempt/qos; accepted: with slurm_qos")
         table = model.workload if isinstance(model.workload, Table) else None
         settings, qualities = self.settings, self.settings.qualities
         self.filing = Filing(self.conf, table, settings.slurm_partitions, qualities)

@@ -85,6 +85,8 @@ class Waits:
             if name == RECORDED:
                 raise GridError(f"--simulate: found {name}; accepted: others, beside which it is")
             local_scheduler(name)
+        if not (log.records["recorded_wait"] >= 0).any():
+            raise GridError(f"--simulate: found no recorded wait in {log.path}; accepted: others")
         table = log.cleaned(only_recorded=True)
         base = Scenario.load("site").changed(workload=str(log.path), only_recorded=True)
         base = base if processors is None else base.changed(nodes=processors)
@@ -99,7 +101,12 @@ class Waits:
             found[name] = waits
         fits = np.logical_and.reduce([np.isfinite(waits) for waits in found.values()])
         if not fits.any():
-            raise GridError(f"{log.path}: no job runs under all of {', '.join(schedulers)}")
+            names = ", ".join(schedulers)
+            size = table.machine if processors is None else processors
+            raise GridError(
+                f"--simulate: found no job of {log.path} that starts on {size:,} "
+                f"processors under {names}; accepted: more, or other schedulers"
+            )
         jobs = dataclasses.replace(table, jobs=table.jobs[fits])
         fitting = {name: of[fits] for name, of in found.items()}
         machine = table.machine if processors is None else processors

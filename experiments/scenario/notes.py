@@ -26,6 +26,10 @@ from grid.workloads.table import NOTHING, Stated
 IDLE_OF_OTHERS = "idle-time, and CP where it is told, count what jobs of the warm-up hold as idle"
 
 
+KNOWN_BEFORE = (
+    "prediction exact: schedulers know the run times of the log beforehand, whatever times users "
+    "requested; prediction requested goes by those"
+)
 BESIDE_OTHERS = (
     "recorded, in a window of a log: jobs from before and after it held processors, too, and count "
     "for no utilization, energy or cost; simulated runs begin with empty clusters, so that their "
@@ -212,6 +216,14 @@ of all jobs that had ended by then'
     return f"prediction requested: {counted(jobs, 'job')}{of} without a requested time: {why}"
 
 
+def knows_run_times(scenario: Scenario) -> bool:
+    """Return whether schedulers know the run times of a log since nobody has said otherwise."""
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    exact = parameters.prediction == "exact" and "prediction" not in parameters.model_fields_set
+    return exact and scenario.workload is not None
+
+
 def notes(
     scenario: Scenario, all_left_at: float = math.inf, due: bool = True, stated: Stated = NOTHING
 ) -> list[str]:
@@ -260,6 +272,8 @@ def notes(
             lines.append(f"workload: {some} submitted through no cluster: no home to stay at")
     if parameters.prediction == "requested" and (jobs := stated.unrequested):
         lines.append(without_request(jobs))
+    if stated.requested and knows_run_times(scenario):
+        lines.append(KNOWN_BEFORE)
     if parameters.warmup:
         lines.append(f"{parameters.called('warmup')}: {IDLE_OF_OTHERS}")
     if parameters.nodes == "log" and stated.size_note:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.parameters import Parameters
 from experiments.show.numbers import counted
 from grid.platform.multicluster import MAX_SIZE, Platform
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+S = TypeVar("S", bound="DataclassInstance")
 
 
 def sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:
@@ -34,6 +39,16 @@ def sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Pla
         link["capacity"] = link["capacity"] if capacity == "auto" else capacity
     whole = Platform.from_dict(tables)
     return dataclasses.replace(whole, speed=platform.speed, notes=notes)
+
+
+def on(scenario: S, platform: Platform) -> S:
+    """Return a scenario on a platform as it is, whatever its parameters would make of it.
+
+    A machine of so many processors may have been given more, for that many were in use.
+    """
+    found = dataclasses.replace(scenario)
+    object.__setattr__(found, "platform", platform)
+    return found
 
 
 def of_log(platform: Platform, parameters: Parameters, nodes: int, where: str) -> Platform:

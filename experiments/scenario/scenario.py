@@ -33,7 +33,7 @@ from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Source, build_workload, paths_of, read_source, step_of
 from experiments.scenario.parameters import ALIASES, Parameters, names_of_one
-from experiments.scenario.platform import of_log, sized
+from experiments.scenario.platform import of_log, on, sized
 from experiments.scenario.recorded import as_it_was, chosen
 from experiments.scenario.toml import Instead, read_toml
 from experiments.show.display import Shown
@@ -394,7 +394,4 @@ class Scenario(Shown):
         if self.workload is not None and self.parameters.mode == "batch":
             found["mode"] = "open"  # jobs of a log come when it says
         parameters = self.parameters.model_copy(update=found)
-        platform = model.world.platform
-        if platform is self.platform and parameters == self.parameters:
-            return self
-        return dataclasses.replace(self, platform=platform, parameters=parameters)
+        return on(dataclasses.replace(self, parameters=parameters), model.world.platform)

@@ -57,8 +57,8 @@ def compared(runs: list[Ran]) -> list[Sentence]:
         lines = [Sentence(UNTOLD, warns=True)]
     if same:
         lines = [_same(runs, so_far=bool(short))]
-    if any(ran.platform.to_dict() != runs[0].platform.to_dict() for ran in runs[1:]):
-        lines.append(Sentence("They were on different platforms.", warns=True))
+    if other := _other_platforms(runs):
+        lines.append(Sentence(f"They were on different platforms: other {other}.", warns=True))
     lines += _other_parameters(runs)
     lines += [Sentence(each, warns=True) for each in hidden_by_windows(runs)]
     lines.append(
@@ -93,6 +93,13 @@ def _same(runs: list[Ran], so_far: bool) -> Sentence:
             f"{words}, but not the same deadlines: what differs may be due to that.", warns=True
         )
     return Sentence(f"{words}, but those of {listed(without)} had no deadlines.")
+
+
+def _other_platforms(runs: list[Ran]) -> str:
+    """Return in which tables of their platforms runs differ, "" if in none."""
+    first, *others = (ran.platform.to_dict() for ran in runs)
+    names = [name for name, of in first.items() if any(other.get(name) != of for other in others)]
+    return listed(["planned changes" if name == "changes" else name for name in names])
 
 
 def _other_parameters(runs: list[Ran]) -> Iterator[Sentence]:

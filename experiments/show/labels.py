@@ -117,6 +117,9 @@ WHOLE_RUN = (
 )
 """Metrics, and tables of them, of all that happened in a run, whatever became of the jobs."""
 
+OF_CHOSEN = {"mean_penalty": "split", "mean_staging": "moved"}
+"""Metrics of the jobs alone with which policies did so."""
+
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
 SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"

@@ -10,9 +10,10 @@ from experiments.scenario.scenario import Scenario
 from experiments.show.labels import label, schedulers
 from experiments.show.labels import told as told_of
 from experiments.show.numbers import listed, number
-from experiments.show.page import Cell, Column, Table, cluster_table, figures, templates
+from experiments.show.page import cluster_table, figures, templates
 from experiments.show.run_data import Ran
 from experiments.show.study_page import ranking_table
+from experiments.show.tables import Cell, Column, Table
 from experiments.show.words import Sentence, found
 from experiments.studies.outcome import StudyOutcome
 from experiments.sweeps.replications import Replications

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 import numpy as np
@@ -16,7 +17,7 @@ from experiments.show import labels
 from experiments.show.comparing import compared
 from experiments.show.differences import differences, told_apart
 from experiments.show.labels import scale_of
-from experiments.show.numbers import counted, listed, number
+from experiments.show.numbers import NONE, counted, instants, listed, number
 from experiments.show.packed import embedded, pack
 from experiments.show.run_data import (
     MOST_GROUPS,
@@ -28,37 +29,15 @@ from experiments.show.run_data import (
     of_groups,
     shares,
 )
+from experiments.show.tables import Cell, Column, Table
 from experiments.show.words import found, limits
+from grid.platform.multicluster import Platform
 
 SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
 LEVELS = np.linspace(0.0, 1.0, 401)
 """Shares of jobs whose quantiles the curves are drawn of."""
 OWN_CURVE = 8
 """Clusters at most that get a curve of waits each."""
-
-
-class Column(NamedTuple):
-    """A column of a table; its cells are sorted as text or as numbers."""
-
-    name: str
-    text: bool = False
-
-
-class Cell(NamedTuple):
-    """What is printed, and the number that it stands for."""
-
-    text: str
-    value: float | None = None
-
-
-class Table(NamedTuple):
-    """A table that readers can sort; a long one is folded up unless it is to be open."""
-
-    heading: str
-    columns: list[Column]
-    rows: list[list[Cell]]
-    note: str = ""
-    open: bool = False
 
 
 @cache
@@ -206,6 +185,7 @@ def _tables(runs: list[Ran]) -> list[Table]:
                 "A link has the name of the node that it joins to the centre.",
             )
         )
+    tables += changes_table([(ran.name, ran.platform) for ran in runs])
     return [*tables, *_users(runs), *_of_groups(runs)]
 
 
@@ -252,6 +232,27 @@ def _parameters(runs: list[Ran]) -> list[Table]:
     rows = [[Cell(each.name), *map(Cell, each.cells)] for each in found]
     columns = [Column(name, text=True) for name in ("parameter", *(ran.name for ran in runs))]
     return [Table("Parameters that differ", columns, rows, note)] if rows else []
+
+
+def changes_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Table]:
+    """Return the planned changes of platforms, each with the name of its run, if they have some."""
+    rows = [
+        [
+            *([Cell(run)] if len(of) > 1 else []),
+            *(Cell(each.cluster), Cell(each.what), _moment(each.at)),
+            Cell(NONE) if each.until == math.inf else _moment(each.until),
+            Cell("all" if each.processors is None else number(each.processors), each.processors),
+        ]
+        for run, platform in of
+        for each in platform.changes
+    ]
+    texts = ["run", "cluster", "change"][len(of) == 1 :]
+    columns = [*(Column(name, text=True) for name in texts), Column("at, s"), Column("until, s")]
+    return [Table("Planned changes", [*columns, Column("processors")], rows, note)] if rows else []
+
+
+def _moment(seconds: float) -> Cell:
+    return Cell(instants([seconds])[0], seconds)
 
 
 def cluster_table(summary: dict[str, Any]) -> Table:

@@ -12,10 +12,11 @@ import pandas as pd
 from experiments.run.result_files import platform_of
 from experiments.scenario.assignments import shown
 from experiments.show.labels import heading, label, scale_of, scale_of_difference
-from experiments.show.numbers import NONE, PLAIN, Scale, instants, number
+from experiments.show.numbers import NONE, PLAIN, Scale, number
 from experiments.show.packed import embedded
-from experiments.show.page import Cell, Column, Table, templates
+from experiments.show.page import changes_table, templates
 from experiments.show.panels import Panel, Point, panel
+from experiments.show.tables import Cell, Column, Table
 from experiments.show.words import Sentence
 from experiments.studies.telling import MARK, of_others
 from experiments.studies.windows import dated
@@ -144,6 +145,9 @@ def ranking_table(outcome: StudyOutcome) -> Table:
         "difference": f"difference to the best mean{unit}",
         "worse": "worse in, runs",
     }
+    if len(outcome.study.compared) == 1:
+        columns, of = [*_telling(outcome), "policy", "n", "mean"], {"mean": scale}
+        return _table("Means", outcome.ranking, names, columns, "", {"mean": "half_width"}, of)
     return _table(
         "Ranking",
         outcome.ranking,
@@ -249,28 +253,12 @@ def _platform(outcome: StudyOutcome) -> list[Table]:
     ]
     columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
     tables = [Table("Platform of the study", columns, clusters, OF_STUDY)]
-    if platform.changes:
-        changes = [
-            [
-                *(Cell(each.cluster), Cell(each.what), _moment(each.at)),
-                Cell(NONE) if each.until == math.inf else _moment(each.until),
-                Cell("all") if each.processors is None else _count(each.processors),
-            ]
-            for each in platform.changes
-        ]
-        names = ("at, s", "until, s", "processors")
-        columns = [Column("cluster", text=True), Column("change", text=True), *map(Column, names)]
-        tables.append(Table("Planned changes", columns, changes, _whose(outcome)))
-    return tables
+    return [*tables, *changes_table([("", platform)], _whose(outcome))]
 
 
 def _whose(outcome: StudyOutcome) -> str:
     """Return which runs have the planned changes, "" if all: other clusters have none."""
     return "Of the runs with clusters auto alone." if "clusters" in outcome.study.vary else ""
-
-
-def _moment(seconds: float) -> Cell:
-    return Cell(instants([seconds])[0], seconds)
 
 
 def _count(value: float) -> Cell:
@@ -307,7 +295,7 @@ def _table(
         for row in rows.to_dict("records")
     ]
     heads = [Column(names.get(name, _words(name)), texts[name]) for name in columns]
-    return Table(heading, heads, cells, note, open=heading == "Ranking")
+    return Table(heading, heads, cells, note, open=heading in ("Ranking", "Means"))
 
 
 def _text(value: Any) -> Cell:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from experiments.show.labels import (
     told,
     warm_up_words,
 )
-from experiments.show.numbers import counted, duration, listed, number, percent
+from experiments.show.numbers import counted, duration, instant, listed, number, percent
 from experiments.show.run_data import Ran
 from grid.metrics.stability import GREW
 
@@ -25,7 +25,7 @@ STANDS_OUT = 0.05
 FEWEST = 10
 """Jobs of a cluster below which nothing is said of it."""
 NAMED = 5
-"""Links that share the first place and are named at most."""
+"""Links that share the first place, and planned changes, that are named at most."""
 
 
 class Sentence(NamedTuple):
@@ -206,12 +206,33 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         short := warm_up_words(warmup, left_out, len(ran.warm_up))
     ):
         yield Sentence(f"{short[0].upper()}{short[1:]}.", True)
+    changes = summary["platform"].get("changes", ())
+    if summary["workload"] is not None and summary["parameters"].get("prediction") == "exact":
+        yield Sentence("Schedulers knew the run times of the jobs beforehand: prediction exact.")
+    if came := [change for change in changes if change["at"] <= all_left_at]:
+        yield Sentence(f"Planned changes of processors came: {_planned(came)}.", True)
     if clock := clock_of_changes(summary):
         yield Sentence(f"{clock[0].upper()}{clock[1:]}.", True)
-    if late := not_reached(summary["platform"].get("changes", ()), all_left_at):
+    if late := not_reached(changes, all_left_at):
         yield Sentence(f"{late}.", True)
     for rule, count in (summary.get("cleaning") or {}).get("rules", {}).items():
         yield Sentence(f"Cleaning of the log, {counted(count, 'time')}: {rule}.")
+
+
+def _planned(changes: Sequence[Mapping[str, Any]]) -> str:
+    """Return planned changes in words, a few of them.
+
+    >>> _planned([{"cluster": "A", "what": "drain", "at": 5.0, "until": 9.0, "processors": 4}])
+    'drain of 4 processors of A at 5 s until 9 s'
+    """
+    told = [
+        f"{each['what']} of "
+        f"{counted(each['processors'], 'processor') if 'processors' in each else 'all processors'} "
+        f"of {each['cluster']} at {instant(each['at'])}"
+        + (f" until {instant(each['until'])}" if "until" in each else "")
+        for each in changes[:NAMED]
+    ]
+    return "; ".join(told) + (f"; {len(changes) - NAMED} more" if len(changes) > NAMED else "")
 
 
 def _more(runs: list[Ran]) -> str:

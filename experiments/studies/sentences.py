@@ -10,7 +10,13 @@ import pandas as pd
 
 from experiments.scenario.assignments import shown
 from experiments.scenario.unread import OF_ARRIVALS, OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
-from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
+from experiments.show.labels import (
+    OF_CHOSEN,
+    is_of_whole_run,
+    label,
+    scale_of_difference,
+    told,
+)
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.tables import EFFECT
@@ -72,7 +78,7 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
             return
         yield (
             f"{found}; in each of them all {listed(who)} have the same seed, so that differences "
-            f"are of the same jobs{_of_other_jobs(outcome)}{_rejected(outcome)}."
+            f"are of the same jobs{_of_other_jobs(outcome)}{_rejected(outcome)}{_chosen(outcome)}."
         )
 
 
@@ -82,6 +88,17 @@ def _rejected(outcome: StudyTables) -> str:
     if not outcome.points["rejected"].sum() or metric in OF_ALL_JOBS or is_of_whole_run(metric):
         return ""
     return ", less those that policies rejected"
+
+
+def _chosen(outcome: StudyTables) -> str:
+    """Return that a metric is of jobs that policies choose, which need not be the same ones."""
+    which = OF_CHOSEN.get(outcome.metric)
+    if which is None:
+        return ""
+    return (
+        f"; {label(outcome.metric)} is of those alone that were {which}, which need not be the "
+        "same ones: what differs may be due to that"
+    )
 
 
 def _of_other_jobs(outcome: StudyTables) -> str:

@@ -27,7 +27,7 @@ from experiments.scenario.assignments import shown
 from experiments.scenario.checked import blaming
 from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
-from experiments.show.numbers import countdown
+from experiments.show.numbers import duration
 from experiments.studies.asked import check_asked
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
@@ -193,7 +193,7 @@ class Study:
                 watch.begin(len({run.key for run in runs}), Forecast([]))
             elif not carry_out(runs, numbers_of, database, workers, watch, costs, until):
                 assert how.time is not None
-                ended = f"The study ended by its time of {countdown(how.time)}"
+                ended = f"The study ended by its time of {duration(how.time)}"
                 break
             before, targets = targets, self._next_targets(path, targets)
             if targets == before:

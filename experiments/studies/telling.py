@@ -42,7 +42,9 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     """Return the ranks of a setting, with the means of what else is reported."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     numbers: dict[str, Any] = {"justify": "right", "overflow": "fold"}
-    table.add_column("rank", no_wrap=True, **numbers)
+    several = len(rows) > 1
+    if several:
+        table.add_column("rank", no_wrap=True, **numbers)
     table.add_column("policy", overflow="fold")  # the first to be broken where room is short
     table.add_column("n", no_wrap=True, **numbers)
     points = outcome.points.set_index([*outcome.where, "policy"])
@@ -52,21 +54,26 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     table.add_column(_lines(heading(outcome.metric, scale)), no_wrap=True, **numbers)
     apart = scale_of_difference(outcome.metric, scale)
     unit = f",\n{_lines(apart.unit)}" if apart.unit else ""
-    table.add_column(f"to the\nbest{unit}", no_wrap=True, **numbers)
-    table.add_column("worse\nin", no_wrap=True, **numbers)
+    if several:
+        table.add_column(f"to the\nbest{unit}", no_wrap=True, **numbers)
+        table.add_column("worse\nin", no_wrap=True, **numbers)
     for name, its in reported.items():
         table.add_column(_lines(heading(name, its)), **numbers)
     for _, row in rows.iterrows():
         ranked = not math.isnan(row["mean"])
         point = points.loc[(*place, row["policy"])]
         mark = MARK if row["unstable"] else ""
+        rank = str(row["rank"]) if ranked else NONE
+        apart_from_best = [
+            _difference(scale, row) if ranked else NONE,
+            f"{row['worse']} of {row['n']}" if ranked else NONE,
+        ]
         table.add_row(
-            str(row["rank"]) if ranked else NONE,
+            *([rank] if several else []),
             Text(row["policy"]),
             str(row["n"]),
             _shown(scale, row["mean"], row["half_width"], mark),
-            _difference(scale, row) if ranked else NONE,
-            f"{row['worse']} of {row['n']}" if ranked else NONE,
+            *(apart_from_best if several else []),
             *(
                 _shown(its, point[name], math.nan, mark) + of_others(point[f"{name} n"], row["n"])
                 for name, its in reported.items()

@@ -10,8 +10,10 @@ from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.assignments import shown
 from experiments.scenario.notes import (
+    KNOWN_BEFORE,
     beside_others,
     clock_among,
+    knows_run_times,
     never_there,
     of_local,
     told,
@@ -221,6 +223,7 @@ def of_windows(
     if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in scenarios):
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
+    left_out += [KNOWN_BEFORE] if any(map(knows_run_times, scenarios)) else []
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
     changes = [*hidden, *changes_in_windows(study, scenarios)]

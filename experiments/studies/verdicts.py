@@ -57,13 +57,18 @@ class Setting:
         return self.ranked[~self.ranked["policy"].isin(self.leaders)]
 
     @cached_property
+    def rejected(self) -> dict[str, int]:
+        """How many jobs each policy with a rank rejected; empty if that says nothing."""
+        if self.outcome.metric in OF_ALL_JOBS or not self.leaders:
+            return {}
+        found: dict[str, int] = self.ranked.set_index("policy")["rejected"].to_dict()
+        return found
+
+    @property
     def rejected_more(self) -> str:
         """Which leaders rejected more jobs than others, in words; "" if that says nothing."""
-        metric = self.outcome.metric
-        if metric in OF_ALL_JOBS or not self.leaders:
-            return ""
-        rejected = self.ranked.set_index("policy")["rejected"].to_dict()
-        return rejected_more(rejected, self.leaders, is_of_whole_run(metric))
+        whole = is_of_whole_run(self.outcome.metric)
+        return rejected_more(self.rejected, self.leaders, whole) if self.rejected else ""
 
     @property
     def surely_best(self) -> list[str]:
@@ -71,7 +76,9 @@ class Setting:
 
         A policy that rejected more jobs than another is not called better: its mean is of others.
         """
-        return self.leaders if self.beats_all and not self.rejected_more else []
+        fewest = min(self.rejected.values(), default=0)
+        best = [each for each in self.leaders if self.rejected.get(each, 0) == fewest]
+        return best if self.beats_all else []
 
     @property
     def beats_all(self) -> bool:
@@ -162,10 +169,12 @@ def _of_one(setting: Setting) -> str:
 
 
 def _how_sure(setting: Setting) -> str:
-    if setting.surely_best:
-        return f", and {verb(setting.surely_best)} surely the best"
-    if setting.rejected_more:
-        return f", {setting.rejected_more}"
+    best, more = setting.surely_best, setting.rejected_more
+    if best:
+        which = f"{listed(best)} " if more else ""
+        return f"{f', {more}' if more else ''}, and {which}{verb(best)} surely the best"
+    if more:
+        return f", {more}"
     return "" if setting.others.empty else f", but {verb(setting.leaders)} not surely the best"
 
 

@@ -36,11 +36,11 @@ GIVEN = "given/"
 """Likewise, of a cluster that is given more processors than it has (`Table.raised`), how many."""
 ALONE = "alone/"
 """Of a run before a name of PB, 1 if rounds are of one job, or on one cluster each."""
-OF_PB = ("pb", "pb_planned")
-PB_REPEATS_MCP = "says no more than MCP: all rounds are of one job, or on one cluster each"
+OF_PB = ("pb", "pb_overall", "pb_planned")
+PB_REPEATS_MCP = "says no more than MCP: each round, or the run, is of one job or on one cluster"
 NOT_RANDOM = (
-    "all runs came to the same to the last bit: nothing is random here, and more of them would "
-    "tell no more; other weeks of a log need a window (docs/studies.md)"
+    "all runs came to the same to the last bit: nothing is random here, so that intervals mean "
+    "nothing and more runs would tell no more; other weeks of a log need a window (docs/studies.md)"
 )
 
 
@@ -83,8 +83,9 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     drew = _drew_before(scenario, model) or _random_state(model) != before
     reasons[DREW] = [float(drew)]
     reasons |= {f"{GIVEN}{name}": [float(of[-1])] for name, of in result.stated.raised.items()}
-    of_pb = zip(OF_PB, (result.rounds, result.planned), strict=True) if result.in_rounds else ()
-    reasons |= {f"{ALONE}{name}": [1.0] for name, each in of_pb if each is not None and each.alone}
+    whole = result.overall
+    of_pb = zip(OF_PB, (result.rounds or whole, whole, result.planned), strict=True)
+    reasons |= {f"{ALONE}{name}": [1.0] for name, each in of_pb if result.in_rounds and each.alone}
     return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}
 
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from experiments.run.files import REPLICATIONS
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.parameters import Parameters
+from experiments.scenario.platform import on
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
 from experiments.show.labels import MEASURED, WAITS_OF_RESTARTED, drawn_words, is_optional, label
@@ -160,6 +161,7 @@ class Replications(Shown):
                 not name.endswith("_overall") or means[name] != means.get(name[: -len("_overall")])
             )
             and (means[name].mean or means[name].half_width or not is_optional(name))
+            and (name != "prediction_accuracy" or means[name].mean < 1)
         }
 
     @property
@@ -178,7 +180,7 @@ class Replications(Shown):
             lines.append(f"{counted(self.rejected, 'job')} rejected in all runs together")
         if "deadlines_met" in self.shown and (drawn := drawn_words(self.deadlines)):
             lines.append(drawn)
-        lines += [f"{label(name)} {PB_REPEATS_MCP}" for name in self.alone]
+        lines += [f"{label(name)} {PB_REPEATS_MCP}" for name in self.alone if name in self.shown]
         if "restarts" in self.shown and self.shown["restarts"].mean:
             lines.append(WAITS_OF_RESTARTED)
         if self.cleaning.rules:
@@ -291,7 +293,7 @@ def replicate(
     told = pd.DataFrame({key: of[0] for key, of in each.items()} for each in found.values())
     left = np.array([found[run.key].get(LEFT, [math.nan]) for run in runs]).max()
     return Replications(
-        replace(scenario, platform=model.world.platform),  # which a log may have told
+        on(scenario, model.world.platform),  # which a log may have told
         seed,
         table,
         failed,

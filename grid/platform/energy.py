@@ -170,7 +170,7 @@ def powers(
     if settings.busy_watts == {}:
         for name in ("idle_watts", *SERIES):
             if getattr(settings, name) != {}:
-                raise GridError(f"{name}: found without busy_watts; accepted: with them")
+                raise GridError(f"{name}: found without busy_watts; accepted: beside busy_watts")
         return None
     known: dict[str, Series] = {}
     columns = {

@@ -29,6 +29,8 @@ class Stated(NamedTuple):
         No job communicates.
     unrequested : int
         Jobs without a requested time, where others have one.
+    requested : int
+        Jobs with a requested time that is not their run time.
     homeless : int
         Jobs submitted through no cluster.
     size_note : str
@@ -51,6 +53,7 @@ class Stated(NamedTuple):
     ordered: int = 0
     silent: bool = False
     unrequested: int = 0
+    requested: int = 0
     homeless: int = 0
     size_note: str = ""
     partial: bool = False
@@ -188,7 +191,9 @@ class Table:
         asking = self.jobs[self.jobs["request"] != TOTAL]
         asking = asking[asking["components"].any(axis=1)]
         silent = bool((self.jobs["computation_fraction"] == 1).all())
-        without = int((self.jobs["requested_time"] == np.inf).sum()) % len(self.jobs)
+        requests = self.jobs["requested_time"]
+        without = int((requests == np.inf).sum()) % len(self.jobs)
+        others = (requests < np.inf) & (requests != self.jobs["runtime"])
         ordered = int((asking["request"] == ORDERED).sum())
         homeless = int((self.jobs["origin"] == ANYWHERE).sum())
         partial = self.times is not None and bool(np.isinf(self.times.seconds).any())
@@ -197,6 +202,7 @@ class Table:
             ordered,
             silent,
             without,
+            int(others.sum()),
             homeless,
             self.size_note,
             partial,

@@ -305,7 +305,7 @@ def test_qualities_that_are_refused(tmp_path, text, message):
 
 
 def test_preemption_by_quality_needs_qualities(tmp_path):
-    with pytest.raises(GridError, match="slurm_conf: found preempt/qos, and no slurm_qos"):
+    with pytest.raises(GridError, match="found preempt/qos; accepted: with slurm_qos"):
         model_of(**model_given(jobs_of((0, 1, 1, 1)), written(tmp_path, BY_QOS)))
 
 

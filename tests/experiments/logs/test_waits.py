@@ -112,7 +112,13 @@ def test_a_log_without_waits_and_jobs_that_do_not_fit(tmp_path):
     path.write_text("arrival,size,runtime\n0,1,1\n")
     got = call("inspect", path, "--simulate", "easy")
     assert got.exit_code == 2
-    assert "and a recorded wait" in got.stderr
+    assert f"--simulate: found no recorded wait in {path}; accepted: others" in got.stderr
+    path.write_text("arrival,size,runtime,recorded_wait\n0,4,1,0\n")
+    got = call("inspect", path, "--simulate", "easy", "--processors", 2)
+    assert (
+        f"found no job of {path} that starts on 2 processors under easy; accepted: more"
+        in got.stderr
+    )
     path.write_text("arrival,size,runtime,recorded_wait\n0,1,1,0\n0,9,1,3\n0,2,5,\n")
     found = told(path, "--simulate", "easy", "--processors", 4)
     assert (found["jobs"], found["left_out"], found["unrecorded"]) == (1, 1, 1)

@@ -15,6 +15,7 @@ from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import WITHOUT_EFFECT
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
+from grid.workloads.table import stated_by
 
 ALL = type(Scenario.load("quickstart").parameters).model_fields
 PLATFORM = Platform.star([20, 4], latency=0.1)
@@ -30,6 +31,21 @@ def test_what_of_the_qos_has_no_meaning_is_named(tmp_path):
     line = f"slurm_qos: {path}: without meaning here: node of MaxTRES, MaxSubmitPU"
     site = Scenario.load("site").changed(slurm_qos=str(path), local_scheduler="slurm")
     assert line in [*notes(site)]
+
+
+@pytest.mark.parametrize(
+    ("name", "prediction", "said"),
+    [("muscle", [], 1), ("muscle", ["prediction=exact"], 0), ("site", [], 0)],
+)
+def test_it_is_said_if_schedulers_know_run_times_since_nobody_said_otherwise(
+    name, prediction, said, tmp_path
+):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime,requested_time\n0,1,10,60\n")
+    scenario = Scenario.load(name).changed(prediction, workload=str(path))
+    stated = stated_by(scenario.model(0).workload)
+    known = "prediction exact: schedulers know the run times of the log beforehand"
+    assert sum(line.startswith(known) for line in notes(scenario, stated=stated)) == said
 
 
 CHANGING = """

@@ -50,6 +50,19 @@ def table(rows):
     return np.sort(jobs, order="arrival")
 
 
+def test_a_machine_that_had_more_than_was_said_has_them(tmp_path):
+    over, out = tmp_path / "over.swf", tmp_path / "out"
+    row = "0 100 3 -1 -1 3 200 -1 1 1 -1 -1 -1 -1 -1 -1\n"
+    over.write_text(f"; MaxProcs: 4\n; UnixStartTime: 1041377305\n1 0 {row}2 10 {row}")
+    words = ["--local", "recorded", "--workload", over, "--set", "processors=4"]
+    assert call("run", "site", *words, "--out", out).exit_code == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert [each["size"] for each in summary["platform"]["clusters"]] == [6]
+    assert call("verify", out).exit_code == 0
+    assert call("report", out, "-o", tmp_path / "page.html").exit_code == 0
+    assert call("run", "site", *words, "--replications", 2).exit_code == 0
+
+
 def test_jobs_start_when_they_did(log, tmp_path):
     got = call(
         *("run", "site", "--local", "recorded", "--workload", log, "--no-live"),

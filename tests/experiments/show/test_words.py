@@ -11,11 +11,13 @@ import pytest
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.show.comparing import compared
+from experiments.show.page import page_of
 from experiments.show.run_data import Ran
 from experiments.show.run_plots import draw
 from experiments.show.words import found, limits
 from grid.logs.cleaning import NO_SIZE
 from grid.logs.sacct import STEP
+from grid.platform.multicluster import Platform
 from grid.world.records import Parts
 from tests.experiments.small_results import printed
 
@@ -97,6 +99,28 @@ def test_processors_are_away_once_a_change_has_come(ran, what, after, away):
     change = {"cluster": "C1", "what": what, "at": ran.summary["simulated_s"] + after}
     ran.summary["platform"]["changes"] = [change]
     assert ("also those of processors that were away" in words(ran)) == bool(away)
+
+
+def test_planned_changes_are_told_and_listed():
+    cluster = {"name": "A", "size": 4}
+    drain = {"cluster": "A", "what": "drain", "at": 5.0, "until": 9.0, "processors": 2}
+    late = {"cluster": "A", "what": "fail", "at": 1e9}
+    parameters = {"mode": "open", "jobs": 5, "max_size": 2}
+    with_, without = (
+        Ran.of(run(Scenario(name, Platform.from_dict(tables), parameters, "ect", "fcfs")))
+        for name, tables in (
+            ("with", {"clusters": [cluster], "changes": [drain, late]}),
+            ("without", {"clusters": [cluster]}),
+        )
+    )
+    told = "Planned changes of processors came: drain of 2 processors of A at 5 s until 9 s."
+    assert told in words(with_)
+    assert "Planned changes" not in words(without)
+    assert "different platforms: other planned changes." in compared_words(with_, without)
+    for page in (page_of([with_]), page_of([with_, without])):
+        assert "Planned changes</h" in page
+        assert "1,000,000,000" in page
+    assert "Planned changes" not in page_of([without])
 
 
 def test_utilization_is_told_from_when_it_counts(ran):

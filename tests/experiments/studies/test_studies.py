@@ -217,7 +217,7 @@ def test_budgets_end_a_study(tmp_path):
     study.write_text(text + 'time = "0.001s"\n')
     outcome = Study.load(study).run(tmp_path / "time.db", 1, watch=Silent())
     assert len(outcome.runs) < RUNS
-    assert outcome.ended.startswith("The study ended by its time of")
+    assert outcome.ended == "The study ended by its time of 0.001 s"
     assert f"{outcome.ended}." in outcome.sentences()
 
 

@@ -285,6 +285,38 @@ def test_who_of_several_best_rejected_more_is_named(tmp_path):
     assert words in told
 
 
+def test_who_rejected_none_is_surely_the_best_beside_a_tied_one_that_did(tmp_path):
+    def result(policy, workload, setting, replication):
+        wait = 9.0 if policy.split()[0] in ("ect", "dll") else 20.0 + NOISE[replication]
+        return {"mean_turnaround": wait, "rejected": 2.0 * policy.startswith("ect")}
+
+    text = STUDY.replace('"dll"]', '"dll", "pack"]')
+    told = read(tmp_path, result, text=text).sentences()
+    assert "dll over fcfs is surely the best in both settings." in told
+    (line,) = [line for line in told if line.startswith("link_mbps 100: ")]
+    assert (
+        "it rejected more than dll over fcfs and pack over fcfs did, and dll over fcfs is" in line
+    )
+
+
+@pytest.mark.parametrize(("metric", "done"), [("mean_penalty", "split"), ("mean_staging", "moved")])
+def test_jobs_that_policies_choose_need_not_be_the_same(metric, done, tmp_path):
+    text = STUDY.replace("mean_turnaround", metric)
+    line = read(tmp_path, lambda *_: {metric: 1.0}, text=text).sentences()[1]
+    assert f" is of those alone that were {done}, which need not be the same ones: what" in line
+
+
+def test_one_policy_has_no_rank(tmp_path):
+    text = STUDY.replace('["ect", "dll"]', '"ect"')
+    outcome = read(tmp_path, lambda *_: {"mean_turnaround": 1.0}, text=text)
+    assert "Ranking" not in study_page(outcome)
+    assert "difference to the best" not in study_page(outcome)
+    console = Console(width=200, file=io.StringIO())
+    print_outcome(outcome, console)
+    told = console.file.getvalue()
+    assert not {"rank", "worse"} & {*told.split()}
+
+
 def test_differences_of_shares_are_percentage_points(tmp_path):
     def result(policy, workload, setting, replication):
         share = 0.5 + 0.001 * NOISE[replication] + setting["link_mbps"] / 10_000

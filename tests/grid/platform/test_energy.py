@@ -142,8 +142,8 @@ def test_of_each_cluster(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"price": 3.0}, "price: found without busy_watts; accepted: with them"),
-        ({"idle_watts": 3.0}, "idle_watts: found without busy_watts; accepted: with them"),
+        ({"price": 3.0}, "price: found without busy_watts; accepted: beside busy_watts"),
+        ({"idle_watts": 3.0}, "idle_watts: found without busy_watts; accepted: beside busy_watts"),
         ({"busy_watts": {"A": 1.0}}, "busy_watts: found none of B; accepted: one of each cluster"),
         (
             {"busy_watts": {"A": 1.0, "B": 1.0, "C": 1.0}},
