@@ -188,7 +188,8 @@ def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
     if not separator or module_name[:1] in ("", "."):
         of_others = (GLOBAL | LOCAL).keys() - known.keys()
         if name in of_others:
-            raise GridError(f"{kind} {quoted(name)}: of the other level; {LISTED}")
+            level, option = ("local", "--local") if name in LOCAL else ("global", "--global")
+            raise GridError(f"{kind} {quoted(name)}: it is a {level} one: {option}; {LISTED}")
         likely = meant(name, (*known, *installed()), LISTED)
         raise GridError(f"{kind} {quoted(name)}: unknown; {likely}")
     module = module_of(kind, name, module_name)

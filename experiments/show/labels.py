@@ -120,6 +120,9 @@ WHOLE_RUN = (
 OF_CHOSEN = {"mean_penalty": "split", "mean_staging": "moved"}
 """Metrics of the jobs alone with which policies did so."""
 
+_GIVEN = {"energy_kwh": "watts are", "cost": "price is", "co2_kg": "carbon intensity is"}
+"""What metrics of electricity need."""
+
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
 SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
@@ -172,9 +175,11 @@ def is_optional(name: str) -> bool:
 def why_none(name: str) -> str:
     """Return why runs may lack a metric altogether, "" if it only takes a job to have it.
 
-    >>> why_none("mcp"), why_none("deadlines_met"), why_none("mean_wait")
-    ('jobs are not allocated in rounds', 'no job has a deadline', '')
+    >>> why_none("mcp"), why_none("deadlines_met"), why_none("cost"), why_none("mean_wait")
+    ('jobs are not allocated in rounds', 'no job has a deadline', 'no price is given', '')
     """
+    if name in _GIVEN:
+        return f"no {_GIVEN[name]} given"
     if name in OF_DEADLINES:
         return "no job has a deadline"
     of_rounds = name == "rounds" or name.partition("_")[0] in ("mcp", "pb", "cp")

@@ -123,7 +123,7 @@ def test_lists():
             "run quickstart --global FIRST_FIT",
             "global scheduler 'FIRST_FIT': unknown; did you",
         ),
-        ("run quickstart --local ect", "local scheduler 'ect': of the other level; "),
+        ("run quickstart --local ect", "local scheduler 'ect': it is a global one: --global; "),
         ("check mucsle", "scheduler 'mucsle': unknown; did you mean muscle?"),
         ("policies --paper beosm", "--paper: found 'beosm'; did you mean beosim?"),
         ("scenarios --paper x", "--paper: found 'x'; accepted: beosim, muscle, queues"),
@@ -314,7 +314,8 @@ def test_numbers_that_no_option_takes_are_told_in_one_line(words, told, folder):
 
 
 def test_parameters_without_effect_are_told_and_harm_nothing(folder):
-    words = ["quickstart", "--workload", "ok.swf", "--set", "jobs=5", "--set", "load=0.5"]
+    words = ["quickstart", "--workload", "ok.swf", "--set", "jobs=5"]
+    words += ["--set", "load=0.5", "--set", "prediction=exact"]
     told = "metasched: parameters without effect: jobs, load (a log gives the jobs)\n"
     for command in (["run", *words, "--json"], ["validate", *words]):
         got = call(*command)

@@ -93,7 +93,7 @@ def test_what_is_printed_and_written(was, tmp_path):
     ("options", "message"),
     [
         (("--simulate", "esy"), "local scheduler 'esy': unknown; did you mean easy?"),
-        (("--simulate", "dll"), "local scheduler 'dll': of the other level"),
+        (("--simulate", "dll"), "local scheduler 'dll': it is a global one"),
         (("--simulate", "easy,easy"), "--simulate: found easy twice; accepted: once"),
         (("--simulate", "recorded"), "--simulate: found recorded; accepted: others"),
         (("--simulate", ""), "local scheduler '': unknown"),

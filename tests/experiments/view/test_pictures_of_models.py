@@ -225,7 +225,7 @@ def test_a_model_is_made_as_its_controls_say():
     [
         ({"seed": "x"}, "seed: found 'x'; accepted: a whole number from 0"),
         ({"jobs": 0}, "jobs"),
-        ({"local_scheduler": "dll"}, "of the other level"),
+        ({"local_scheduler": "dll"}, "it is a global one"),
     ],
 )
 def test_what_cannot_be_is_refused_and_the_scenario_stands_in(changes, why):
