@@ -320,7 +320,7 @@ def test_parameters_without_effect_are_told_and_harm_nothing(folder):
     for command in (["run", *words, "--json"], ["validate", *words]):
         got = call(*command)
         assert (got.exit_code, got.stderr) == (0, told)
-    assert call("run", "muscle", "--workload", "ok.swf").stderr == ""
+    assert call("run", "site", "--workload", "ok.swf").stderr == ""
 
 
 def test_help_imports_nothing_heavy():
