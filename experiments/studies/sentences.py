@@ -219,7 +219,8 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
     metric, sure = outcome.metric, rows["surely_changes"]
     if not sure.any():
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
-        return f"does not change as far as can be told{where}"
+        many = f"{_from_to(rows['n'])} {pieces(outcome, rows['n'].max())}"
+        return f"does not change as far as {many} can tell{where}"
     scale = scale_of_difference(metric, PERCENT)
     if scale is not POINTS and (rows["mean"][sure] <= 0.0).any():  # of what there is no share
         return _absolutely(metric, rows, sure) + _how_often(outcome, rows)

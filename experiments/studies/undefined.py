@@ -20,7 +20,7 @@ from experiments.scenario.notes import (
     without_request,
 )
 from experiments.scenario.unread import idle
-from experiments.show.labels import drawn_words, label, why_none
+from experiments.show.labels import OF_CHOSEN, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import StudyTables
@@ -42,6 +42,13 @@ if TYPE_CHECKING:
     from experiments.studies.workloads import StudyWorkload
 
 
+_OF_JOBS = {
+    "migrated": "no job has an origin",
+    **{name: f"no job was {done}" for name, done in OF_CHOSEN.items()},
+}
+"""Why all runs may lack a metric of some jobs alone."""
+
+
 def remarks(outcome: StudyTables) -> Iterator[str]:
     """Yield which policies lack a metric of the study, and where deadlines are from."""
     runs = outcome.runs
@@ -54,7 +61,7 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
         lacks = runs[name].isna().groupby(runs["policy"], sort=False)
         lacking = [str(policy) for policy, of in lacks if of.all()]
         if lacking:
-            why = why_none(name)
+            why = why_none(name) or _OF_JOBS.get(name)
             yield f"{_whose(lacking)} no {label(name)}{f': {why}' if why else ' in any run'}."
         some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
         if some:

@@ -175,7 +175,7 @@ class Replications(Shown):
         for runs, names in lacking.items():
             of = "" if runs == total else f": {'its mean is' if len(names) == 1 else 'means are'}"
             of += " of the others" if of else ""
-            lines.append(f"no {', '.join(names)} in {runs} of {counted(total, 'run')}{of}")
+            lines.append(f"{', '.join(names)}: none in {runs} of {counted(total, 'run')}{of}")
         if self.rejected:
             lines.append(f"{counted(self.rejected, 'job')} rejected in all runs together")
         if "deadlines_met" in self.shown and (drawn := drawn_words(self.deadlines)):

@@ -135,7 +135,7 @@ def course(model: GridModel) -> Figure | None:
         plot(waiting, known["queued"], LINES[1], f"for {model.scheduler.name}")
         plot(waiting, [sum(each) for each in known["waiting"]], LINES[2], "at clusters")
         waiting.set(ylabel="waiting jobs", xlabel=f"time, {scale.unit}")
-        waiting.set_ylim(bottom=0)
+        waiting.set_ylim(0, max(1.0, waiting.get_ylim()[1]))
         waiting.legend(frameon=False)
     return figure
 

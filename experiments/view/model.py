@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from agents.model import GridModel
 from agents.registry import GLOBAL, LOCAL, name_of
+from experiments.scenario.assignments import shown
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import LOGS, SYNTHETIC
 from grid.errors import GridError
@@ -65,6 +66,8 @@ class ScenarioModel(GridModel):
     ----------
     refused : str
         Why it is not as it was asked for; empty if it is.
+    chosen : str
+        What its controls say of it, in words: sliders show no values.
     """
 
     of: ClassVar[Scenario]
@@ -92,6 +95,8 @@ class ScenarioModel(GridModel):
             return self
 
         chosen = self.of.changed(**changes) if changes else self.of
+        told = ((each["label"], each["value"]) for each in controls(chosen, seed).values())
+        self.chosen = ", ".join(f"{label} {shown(value)}" for label, value in told)
         chosen.model(seed, made=made)
 
 

@@ -87,6 +87,8 @@ def _now(model: GridModel) -> Any:
         if refused := getattr(model, "refused", ""):
             solara.Error(f"{refused}; shown is the scenario as it is")
         solara.Text(told)
+        if chosen := getattr(model, "chosen", ""):
+            solara.Text(chosen, style="font-size: 12px")
         solara.HTML("pre", text, style="font-size: 11px; line-height: 1.4")
     return shown
 

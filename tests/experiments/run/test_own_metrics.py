@@ -309,8 +309,8 @@ def test_means_are_of_the_replications_that_have_a_metric(folder):
     assert summary["metrics"]["nothing"] == {"mean": None, "ci95": None}
     assert f"failed in {len(failed)} of 6 runs (--seed {', '.join(failed)})" in found.stderr
     told = metasched(*words).stdout
-    assert f"no odd in {len(failed)} of 6 runs: its mean is of the others\n" in told
-    assert "no nothing in 6 of 6 runs\n" in told
+    assert f"odd: none in {len(failed)} of 6 runs: its mean is of the others\n" in told
+    assert "nothing: none in 6 of 6 runs\n" in told
 
 
 def test_no_metric_of_a_run_can_be_named_as_one_of_the_users(folder):

@@ -87,7 +87,10 @@ def test_cases_of_several_policies_are_counted_each(tmp_path):
 
     text = STUDY.replace("[100, 1000]", TWO)
     told = " ".join(read(tmp_path, by_chance, text=text).sentences())
-    assert "dll over fcfs does not change as far as can be told in any of 2 cases each." in told
+    assert (
+        "dll over fcfs does not change as far as 5 replications can tell in any of 2 cases each."
+        in told
+    )
 
 
 def test_effects_are_judged_by_all_pairs_as_ranks_are(tmp_path):

@@ -218,6 +218,8 @@ def test_a_model_is_made_as_its_controls_say():
     assert of_both[0] == of_both[1]
     fewer = model_class(QUICKSTART)(**values | {"jobs": 20})
     assert fewer.workload.count == 20
+    assert model.chosen.startswith("seed 3, global scheduler muscle, local scheduler titan, ")
+    assert ", jobs 20, " in fewer.chosen
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
     with browser_or_skip() as browser:
         page = shown(browser, "quickstart", "--set", "jobs=5000", "--set", "step=20", "--seed", "5")
         at(page, "Simulated time 0 s, 0 of 5,000 jobs done, 0 messages")
+        at(page, "seed 5, global scheduler muscle, local scheduler titan")
         assert page.locator("label:has-text('seed') ~ input").input_value() == "5"
         step = page.get_by_role("slider", name="simulated s")
         step.press("Home")
