@@ -119,7 +119,20 @@ def _drawn(
 
 
 def _over(series: Series, begin: float, end: float) -> float:
-    """Return the sum over steps of what a series is there times how long that is within, s."""
+    """Return the sum over steps of what a series is there times how long that is within, s.
+
+    Of rounds of the series, one is summed up, for damaged times may be of any number.
+
+    >>> two = Series([1.0, 3.0], step=10.0)
+    >>> _over(two, 5.0, 15.0), _over(two, 5.0, 15.0 + 20.0 * 10**12)
+    (20.0, 40000000000020.0)
+    """
+    rounds = max((end - begin) // series.length, 0.0)
+    whole = rounds * _steps(series, 0.0, series.length) if rounds else 0.0
+    return whole + _steps(series, begin + rounds * series.length, end)
+
+
+def _steps(series: Series, begin: float, end: float) -> float:
     parts = []
     length, ahead = series.step, series.ahead
     for step in range(int((begin + ahead) // length), int((end + ahead) // length) + 1):

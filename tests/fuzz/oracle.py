@@ -93,9 +93,12 @@ def judged(use: Callable[[], object]) -> str:
 
 def command(words: list[str]) -> str:
     """Return whether the command gave a result or refused its input, as `judged`."""
-    with bounded():
-        ran = CliRunner().invoke(main, words)
     what = f"metasched {words[0]}"
+    try:
+        with bounded():
+            ran = CliRunner().invoke(main, words)
+    except TooSlow as error:
+        raise FindingError(f"{what} is too slow in {_place(error)}", " ".join(words)) from error
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
         raise FindingError(
             f"{type(ran.exception).__name__} in {what} in {_place(ran.exception)}",
