@@ -70,7 +70,9 @@ def _options(dependent: bool) -> Callable[..., Any]:
         *([_DEPENDENT] if dependent else []),
         _DRAWS,
         click.option(
-            "--slotted", is_flag=True, help="Deterministic service, all jobs in step (eq. 4)."
+            "--slotted",
+            is_flag=True,
+            help="Deterministic service, all jobs in step: approximation (eq. 4).",
         ),
         _JSON,
     ]

@@ -32,7 +32,6 @@ from grid.errors import GridError
 
 if TYPE_CHECKING:
     from experiments.run.results import Result
-    from experiments.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -126,11 +125,11 @@ def run(
         return
     _check_seen(asked, as_json)
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        chosen, result = _run_once(scenario, options, seed, asked, as_json)
+        result = _run_once(scenario, options, seed, asked, as_json)
         if asked.rounds is not None:
             _write_rounds(result, asked.rounds)
-        due = result.deadlines is not None
-        tell_notes(chosen, result.all_left_at, due, result.stated)
+        for note in result.notes:
+            click.echo(f"metasched: {note}", err=True)
         if as_json:
             if result.stable is False:
                 from experiments.show.run_tables import UNSTABLE
@@ -160,7 +159,7 @@ def _check_seen(asked: _Asked, as_json: bool) -> None:
 
 def _run_once(
     scenario: str | None, options: dict[str, Any], seed: int, asked: _Asked, as_json: bool
-) -> tuple[Scenario, Result]:
+) -> Result:
     """Run a scenario, or go on from a checkpoint."""
     from experiments.sweeps.progress import telling
 
@@ -192,7 +191,7 @@ def _run_once(
             every = asked.every or under_way.saving.every
             under_way.saving = Saving(asked.checkpoint or asked.resume, every)
             display = Display(shown, pace, follow, watch)
-            return under_way.scenario, resume_run(under_way, display)
+            return resume_run(under_way, display)
         assert scenario is not None
         chosen = chosen_scenario(scenario, **options)
         if asked.out is not None:
@@ -201,7 +200,7 @@ def _run_once(
         saving = None
         if asked.checkpoint is not None:
             saving = Saving(asked.checkpoint, asked.every or Saving.every)
-        return chosen, run_scenario(
+        return run_scenario(
             chosen,
             seed,
             shown,

@@ -17,6 +17,10 @@ _LOCAL = (
     | {"fpfs": "before one that was overtaken local_max_jumps times"}
 )
 """Which jobs do not start though enough processors are free, by rule of a local scheduler."""
+_SLURM = (
+    "slurm starts jobs in its loops alone, beside reservations and jobs planned before them, and "
+    "within limits of their partition and QOS"
+)
 _GLOBAL = {name: _LOCAL[name] for name in (*_BACKFILLING, "fcfs")}
 """The same of the global queue, where the first in line is known."""
 
@@ -59,6 +63,8 @@ class Backfilling:
                 self._told = (
                     "enough were free meanwhile, but recorded starts it when it did in truth"
                 )
+            elif self._local == "slurm" and around.free[where] >= size:
+                self._told = f"enough were free meanwhile, but {_SLURM}"
             elif others and self._local in _LOCAL and around.free[where] >= size:
                 why = f"{self._local} starts no job {_LOCAL[self._local]}"
                 self._told = f"enough were free meanwhile, but {why}"

@@ -19,6 +19,7 @@ from experiments.show.numbers import counted
 from grid.errors import WorkloadError
 from grid.jobs import JOB, JobArray, job_table
 from grid.logs.calendar import SITES_CLOCK
+from grid.logs.fields import are_numbers
 from grid.logs.formats import FORMATS, by_name, named
 from grid.logs.log import Log
 from grid.workloads.table import Table
@@ -139,7 +140,8 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
             yield f"submit times less {moved:.15g} s: the first job arrives at 0"
     if log.remarks:
         yield f"{counted(log.remarks, 'other line')} at the head left out: no meaning here"
-    for name in log.numbered:
+    renamed = () if are_numbers(table.filed.get("partition", ())) else ("partition",)
+    for name in (*log.numbered, *renamed):
         if name in FORMATS[format].holds:
             yield f"names of {name}s: numbered 0, 1, ... as they first come"
     if log.unused:

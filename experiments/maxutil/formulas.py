@@ -229,7 +229,9 @@ class Question:
         """Say what is asked in a line."""
         laws = as_drawn(", ".join(self.distributions), self.zero, self.draws, self.dependent)
         method, equation = METHODS[self.request]
-        service, equation = ("slotted", "eq. 4") if self.slotted else ("exponential", equation)
+        service = "exponential"
+        if self.slotted:  # the job that did not fit into a slot is not taken to be the next one's
+            service, method, equation = "slotted", "approximation", "eq. 4"
         return (
             f"{self.request} requests of {laws} on {on_clusters(sizes, self.request)}, FCFS, "
             f"{service} service: {method} ({equation})"

@@ -94,6 +94,7 @@ class UnderWay:
     Attributes
     ----------
     scenario : Scenario
+        As it was asked for.
     seed : int
     model : GridModel
     observed : Observed

@@ -14,6 +14,7 @@ from experiments.run.own_metrics import measured
 from experiments.run.summary import summary_of
 from experiments.run.totals import RunTotals
 from experiments.run.whose import Whose
+from experiments.scenario.notes import notes
 from experiments.show.display import Shown
 from experiments.show.numbers import listed
 from grid.kernel.state import LANDING, LOCAL, TRANSIT, VACANT
@@ -102,6 +103,9 @@ class Result(RunTotals, Shown):
             drawn_deadlines=model.workload.drawn_deadlines,
             stated=stated_by(model.workload),
         )
+        due = result.deadlines is not None
+        noted = tuple(notes(scenario, result.all_left_at, due, result.stated))
+        result = replace(result, notes=noted)
         if not scenario.own_metrics:
             return result
         found, failures = measured(result._apart, scenario.own_metrics)

@@ -181,7 +181,7 @@ def run(
     if not isinstance(saving, Saving | None):
         raise GridError(f"saving: found {quoted(saving)}; accepted: a Saving, or None")
     model = scenario.model(seed)
-    scenario = scenario.as_run(model)
+    asked, scenario = scenario, scenario.as_run(model)
     display = Display(live, pace, follow, watch).checked(model)
     if failures := scenario.failures:
         line = hardly_ending(scenario, model.workload, failures.mean_up_time)
@@ -206,7 +206,7 @@ def run(
             drawn_classes(scenario, model),
         )
         under_way = UnderWay(
-            scenario=scenario,
+            scenario=asked,
             seed=seed,
             model=model,
             observed=observed,

@@ -217,6 +217,7 @@ class SummaryShape(Shape):
     users: UserNumbers | None = None
     start: Annotated[str, AfterValidator(date_of)] | None = None
     cleaning: CleaningCounts | None = None
+    notes: list[str] = []
     unfinished: Count = 0
     why_unfinished: str = ""
     interrupted: bool = False

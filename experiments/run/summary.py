@@ -53,8 +53,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         ``start``, what a log's clock showed at time 0, if that is known and arrivals
         are not scaled;
         `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
-        were cleaned, ``unfinished`` and ``interrupted`` if so, ``why_unfinished`` where jobs are,
-        unless the run was interrupted; the scenario's extras.
+        were cleaned, ``notes`` on what may mislead, ``unfinished`` and ``interrupted`` if so,
+        ``why_unfinished`` where jobs are, unless the run was interrupted; the scenario's extras.
     """
     metrics: dict[str, float | None] = {}
     clusters = cluster_metrics(result.tally)
@@ -123,6 +123,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         summary["start"] = result.stated.start
     if result.cleaning.records:
         summary["cleaning"] = {"records": result.cleaning.records, "rules": result.cleaning.rules}
+    if result.notes:
+        summary["notes"] = [*result.notes]
     if result.unfinished:
         summary["unfinished"] = result.unfinished
     if result.interrupted:

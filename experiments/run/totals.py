@@ -162,6 +162,8 @@ class RunTotals:
         Unfinished jobs that need more processors than are up at its end where they could start.
     idle : str
         What kept waiting jobs from starting, in words, as far as schedulers tell.
+    notes : tuple of str
+        What its user may want to know before trusting it (`experiments.scenario.notes`).
     cluster_losses : list of dict
         Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
         clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds; of
@@ -209,6 +211,7 @@ class RunTotals:
     away: dict[str, int]
     too_large: int
     idle: str
+    notes: tuple[str, ...] = ()
     cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
     own_metrics: Mapping[str, float | None] = field(default_factory=dict)

@@ -27,7 +27,7 @@ IDLE_OF_OTHERS = "idle-time, and CP where it is told, count what jobs of the war
 
 
 KNOWN_BEFORE = (
-    "prediction exact: schedulers know the run times of the log beforehand, whatever times users "
+    "prediction exact: jobs are expected to take as long as they do, whatever times users "
     "requested; prediction requested goes by those"
 )
 BESIDE_OTHERS = (
@@ -210,18 +210,19 @@ def without_request(jobs: int, of: str = "") -> str:
 
     >>> without_request(1, of=" of mine.swf")
     'prediction requested: 1 job of mine.swf without a requested time: expected to take the mean \
-of all jobs that had ended by then'
+of all jobs that had ended by then, 1 h before the first had'
     """
-    why = "expected to take the mean of all jobs that had ended by then"
+    why = "expected to take the mean of all jobs that had ended by then, 1 h before the first had"
     return f"prediction requested: {counted(jobs, 'job')}{of} without a requested time: {why}"
 
 
 def knows_run_times(scenario: Scenario) -> bool:
-    """Return whether schedulers know the run times of a log since nobody has said otherwise."""
+    """Return whether run times of a log are known beforehand since nobody has said otherwise."""
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
-    exact = parameters.prediction == "exact" and "prediction" not in parameters.model_fields_set
-    return exact and scenario.workload is not None
+    exact = parameters.prediction == "exact" and not parameters.prediction_error
+    chosen = "prediction" in parameters.model_fields_set
+    return exact and not chosen and scenario.workload is not None
 
 
 def notes(

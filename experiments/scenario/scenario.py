@@ -394,4 +394,7 @@ class Scenario(Shown):
         if self.workload is not None and self.parameters.mode == "batch":
             found["mode"] = "open"  # jobs of a log come when it says
         parameters = self.parameters.model_copy(update=found)
-        return on(dataclasses.replace(self, parameters=parameters), model.world.platform)
+        platform = model.world.platform
+        if platform is self.platform and parameters == self.parameters:
+            return self
+        return on(dataclasses.replace(self, parameters=parameters), platform)

@@ -82,8 +82,10 @@ def page_of(runs: Sequence[Ran]) -> str:
         found=found(single) if single else compared(runs),
         charts=charts,
         restarted=any(ran.restarted for ran in runs),
-        carried=any(_carries(ran) for ran in runs),
-        saturated=any(link["saturated"] > 0 for ran in runs for link in ran.links),
+        carried=any(_carries(ran) and len(ran.timeline) for ran in runs),
+        saturated=any(
+            link["saturated"] > 0 and len(ran.timeline) for ran in runs for link in ran.links
+        ),
         rates={name: of for name, of in RATES.items() if any(name in ran.rates for ran in runs)},
         shares=[
             {"by": name, "run": index, "of": "" if single else f": {ran.name}"}
@@ -154,10 +156,11 @@ LINK_NUMBERS = ("mean_demand", "saturated")
 GROUP_NUMBERS = ("jobs", "work", "mean_wait")
 USER_NUMBERS = ("jobs", "work", "mean_wait", "mean_bounded_slowdown")
 
+SPLIT_JOBS = "A job that is split counts on each of its clusters. "
 OF_CLUSTERS = (
-    "A job that is split counts on each of its clusters. Utilization is over the time of the whole "
-    "run; makespan and own idle-time are from a cluster's own first start to its own last finish, "
-    "so that a processor may be idle for longer in the whole run."
+    "Utilization is over the time of the whole run; makespan and own idle-time are from the own "
+    "first start of a cluster to its own last finish, so that a processor may be idle for longer "
+    "in the whole run."
 )
 OWN = {"idle_time_mean": "own "}
 """What comes before the headings of clusters' numbers that the whole run has in another sense."""
@@ -171,7 +174,13 @@ def _tables(runs: list[Ran]) -> list[Table]:
     tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
     tables += _parameters(runs)
     tables.append(
-        _table("Clusters", ["run", "cluster"], clusters, CLUSTER_NUMBERS, OF_CLUSTERS)
+        _table(
+            "Clusters",
+            ["run", "cluster"],
+            clusters,
+            CLUSTER_NUMBERS,
+            _of_clusters(*(ran.summary for ran in runs)),
+        )
         if several
         else cluster_table(runs[0].summary)
     )
@@ -258,7 +267,13 @@ def _moment(seconds: float) -> Cell:
 def cluster_table(summary: dict[str, Any]) -> Table:
     """Return the clusters of one run."""
     rows = [([row["name"]], row) for row in summary["clusters"]]
-    return _table("Clusters", ["cluster"], rows, CLUSTER_NUMBERS, OF_CLUSTERS)
+    return _table("Clusters", ["cluster"], rows, CLUSTER_NUMBERS, _of_clusters(summary))
+
+
+def _of_clusters(*summaries: dict[str, Any]) -> str:
+    """Return what the numbers of clusters are of."""
+    split = any(each["metrics"]["coallocated"] for each in summaries)
+    return f"{SPLIT_JOBS if split else ''}{OF_CLUSTERS}"
 
 
 def _table(

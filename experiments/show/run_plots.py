@@ -244,7 +244,7 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
     curves = [
         (ran, name, scale)
         for ran, scale in zip(runs, scales, strict=True)
-        for name in ran.link_names
+        for name in (ran.link_names if len(ran.timeline) else ())
     ]
     if not any(ran.links for ran in runs):
         by = listed(list(dict.fromkeys(ran.summary["global"] for ran in runs)))
@@ -252,6 +252,8 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
             f"links: not measured under {by}; accepted: runs under global schedulers that take "
             "account of links"
         )
+    if not curves:
+        raise GridError("links: all jobs arrive at one instant; accepted: jobs that do not")
     if all(ran.timeline[f"demand {name}"].max() == 0 for ran, name, _ in curves):
         raise GridError(
             "links: nothing was asked of any; accepted: runs with split jobs that communicate "

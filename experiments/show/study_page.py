@@ -193,7 +193,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
                 f"The change of {label(outcome.metric)} from one value to the other, all else "
                 "equal, of the replications that both have, with its 95 % confidence interval, and "
                 "in how many of them it is lower and higher. Whether it surely changes is judged "
-                "as ranks are: by the signs and sizes in all pairs, of all rows of the two values "
+                "as ranks are: by the signs and sizes in all pairs, of all rows of the parameter "
                 "together.",
                 {"difference": "half_width"},
                 {"mean": scale, "difference": apart},

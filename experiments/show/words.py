@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,11 @@ FEWEST = 10
 """Jobs of a cluster below which nothing is said of it."""
 NAMED = 5
 """Links that share the first place, and planned changes, that are named at most."""
+
+
+USELESS = "parameters without effect"
+TOLD_ELSEWHERE = ("changes of the platform: ", "recorded, in a window")
+"""How notes begin that parameters and planned changes are reason enough to tell."""
 
 
 class Sentence(NamedTuple):
@@ -80,7 +86,8 @@ def _at_once(ran: Ran) -> str:
 
 
 def _clusters(ran: Ran) -> Iterator[Sentence]:
-    if ran.summary["parameters"].get("speeds"):
+    useless = next((each for each in ran.summary.get("notes", ()) if each.startswith(USELESS)), "")
+    if ran.summary["parameters"].get("speeds") and not re.search(r"\bspeeds\b", useless):
         yield Sentence("Jobs of some sites ran at rates of their own: parameter speeds.")
     elif ran.summary.get("execution_times"):
         yield Sentence("Jobs brought an execution time for each cluster, whatever its rate.")
@@ -207,8 +214,9 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
     ):
         yield Sentence(f"{short[0].upper()}{short[1:]}.", True)
     changes = summary["platform"].get("changes", ())
-    if summary["workload"] is not None and summary["parameters"].get("prediction") == "exact":
-        yield Sentence("Schedulers knew the run times of the jobs beforehand: prediction exact.")
+    for note in summary.get("notes", ()):
+        if not note.startswith(TOLD_ELSEWHERE):
+            yield Sentence(f"{note[0].upper()}{note[1:]}.", not note.startswith(USELESS))
     if came := [change for change in changes if change["at"] <= all_left_at]:
         yield Sentence(f"Planned changes of processors came: {_planned(came)}.", True)
     if clock := clock_of_changes(summary):
@@ -262,10 +270,13 @@ def limits(runs: list[Ran]) -> list[Sentence]:
         "From afar a pixel of the chart stands for many jobs; it is as dark as its processors were "
         "in use.",
         f"These are single runs: how much of a number is chance, they do not tell. {_more(runs)}",
-        "Bounded slowdowns in the curves are over the time that a job ran, and over at least 10 s; "
-        "in the tables, over the time it would have run with its data there, and if links had no "
-        "limits and no latency.",
     ]
+    if any(len(ran.platform.clusters) > 1 for ran in runs):
+        lines.append(
+            "Bounded slowdowns in the curves are over the time that a job ran, and over at least "
+            "10 s; in the tables, over the time it would have run with its data there, and if "
+            "links had no limits and no latency."
+        )
     if any(ran.summary["parameters"].get("warmup") for ran in runs):
         lines.append(
             "Jobs that arrived in the warm-up count for no mean and no share; they are in the "

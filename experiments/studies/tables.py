@@ -211,7 +211,7 @@ class StudyTables:
         their runs are the same); of ``n`` pairs of runs with the same seed
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
         and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
-        whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the two values
+        whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the parameter
         together, but for policies that do not read the parameter); and ``unstable``, runs of both
         points whose queue grew.
         """
@@ -246,9 +246,9 @@ class StudyTables:
                             "unstable": _unstable(of_values[one]) + _unstable(of_values[other]),
                         }
                     )
-        together = ["parameter", "from", "to"]
-        found = pd.DataFrame(rows, columns=[*together, *self.where, "policy", *EFFECT])
-        for (parameter, *_), of in found.groupby(together, sort=False):
+        columns = ["parameter", "from", "to", *self.where, "policy", *EFFECT]
+        found = pd.DataFrame(rows, columns=columns)
+        for parameter, of in found.groupby("parameter", sort=False):
             judged = [row for row in of.index if parameter not in unread.get(of["policy"][row], ())]
             found.loc[judged, "surely_changes"] = surely_apart(
                 [samples_of_rows[row] for row in judged]

@@ -178,8 +178,8 @@ def _stated(workloads: Sequence[StudyWorkload]) -> Stated:
     """Return what the jobs of all workloads say."""
     unread = set.intersection(*({*each.unread} for each in workloads)) if workloads else set()
     return NOTHING._replace(
-        silent=all(each.silent for each in workloads),
-        rigid=all(each.rigid for each in workloads),
+        silent=all(each.stated.silent for each in workloads),
+        rigid=all(each.stated.rigid for each in workloads),
         unread=tuple(sorted(unread)),
     )
 
@@ -230,7 +230,15 @@ def of_windows(
     if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in scenarios):
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
-    left_out += [KNOWN_BEFORE] if any(map(knows_run_times, scenarios)) else []
+    if any(each.policy.stays_home and len(each.platform.clusters) > 1 for each in scenarios):
+        left_out += [
+            f"{each.name}: {counted(each.stated.homeless, 'job')} submitted through no cluster: no "
+            "home to stay at"
+            for each in workloads
+            if each.stated.homeless
+        ]
+    if any(each.stated.requested for each in workloads) and any(map(knows_run_times, scenarios)):
+        left_out.append(KNOWN_BEFORE)
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
     changes = [*hidden, *changes_in_windows(study, scenarios)]
@@ -324,13 +332,15 @@ def changes_in_windows(study: Definition, scenarios: Iterable[Scenario]) -> list
     if window is None:
         clock = clock_among(given)
         return [clock] if clock else []
-    late = sum(
-        change.at >= window / min(each["load_factor"] for each in given) for change in changes
-    )
     lines = [clock_among(given, "each window")]
-    if late:
-        of_all = f"{late:,} of {counted(len(changes), 'change')}"
-        lines.append(f"{of_all} of the platform: planned after the last arrival of a window")
+    factors = dict.fromkeys(each["load_factor"] for each in given)
+    late = {factor: sum(change.at >= window / factor for change in changes) for factor in factors}
+    differ = len({*late.values()}) > 1
+    for factor in factors if differ else [*factors][:1]:
+        if late[factor]:
+            of_all = f"{late[factor]:,} of {counted(len(changes), 'change')} of the platform"
+            at = f" at load_factor {shown(factor)}" if differ else ""
+            lines.append(f"{of_all}: planned after the last arrival of a window{at}")
     return lines
 
 

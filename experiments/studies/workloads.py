@@ -33,7 +33,7 @@ from grid.logs.calendar import clock_at
 from grid.logs.files import LARGEST_WHOLE
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
-from grid.workloads.table import Table
+from grid.workloads.table import NOTHING, Stated, Table
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -62,10 +62,8 @@ class StudyWorkload:
         What replications replay, s after the first job; none: all of them the whole log.
     deadlines : bool
         Whether some job of logs has one.
-    silent : bool
-        Whether no job of logs communicates.
-    rigid : bool
-        Whether no job of logs names several sizes.
+    stated : Stated
+        What the jobs of logs say.
     unread : tuple of str
         Parameters that jobs of logs give no occasion for.
     machine : int, optional
@@ -89,8 +87,7 @@ class StudyWorkload:
     start: datetime | None = None
     stretches: tuple[tuple[float, float], ...] = ()
     deadlines: bool = False
-    silent: bool = False
-    rigid: bool = False
+    stated: Stated = NOTHING
     unread: tuple[str, ...] = ()
     machine: int | None = None
     cleanings: dict[str, Cleaning] = field(default_factory=dict)
@@ -266,8 +263,7 @@ def _read(
         arrivals,
         table.start and clock_at(table.start, float(table.jobs["arrival"][0])),
         deadlines=deadlines,
-        silent=table.stated.silent,
-        rigid=table.stated.rigid,
+        stated=table.stated,
         unread=no_occasion(table.jobs, base.parameters, base.platform),
         machine=table.machine,
         cleanings=_cleanings(scenarios, partial(read_once, digests, source)),

@@ -73,7 +73,7 @@ def _text(write: Callable[[TextIO, Table], None]) -> Writer:
     return write_bytes
 
 
-_OF_SWF = tuple("job" if name == "number" else name for name in SAID if name not in FILED)
+_OF_SWF = tuple("job" if name == "number" else name for name in SAID if name not in FILED[1:])
 FORMATS = {
     "swf": Format(
         "Standard Workload Format",

@@ -14,7 +14,7 @@ import numpy as np
 
 from grid.foreign import quoted
 from grid.jobs import UNKNOWN
-from grid.logs.fields import PARTITION, Fields, read_fields, unix_clock
+from grid.logs.fields import PARTITION, Fields, numbered, read_fields, unix_clock
 from grid.logs.log import Log
 from grid.workloads.table import Table
 
@@ -123,13 +123,15 @@ def write_swf(stream: TextIO, table: Table) -> None:
             stream.write(f"; TimeZone: {_plain(offset.total_seconds())}\n")
     requested = np.where(np.isinf(jobs["requested_time"]), UNKNOWN, jobs["requested_time"])
     columns = (jobs["number"], jobs["arrival"], jobs["runtime"], jobs["size"], requested)
-    others = (jobs["user"], jobs["application"], jobs["recorded_wait"])
-    for number, submit, run, size, time, user, application, wait in zip(
+    partition = np.array([*numbered(table.filed.get("partition", ())), UNKNOWN], np.int64)
+    known = np.minimum(jobs["partition"], len(partition) - 1)  # of unknown ones the last
+    others = (jobs["user"], jobs["application"], jobs["recorded_wait"], partition[known])
+    for number, submit, run, size, time, user, application, wait, part in zip(
         *(column.tolist() for column in (*columns, *others)), strict=True
     ):
         stream.write(
             f"{number} {_plain(submit)} {_plain(wait)} {_plain(run)} {size} -1 -1 {size} "
-            f"{_plain(time)} -1 1 {user} -1 {application} -1 -1 -1 -1\n"
+            f"{_plain(time)} -1 1 {user} -1 {application} -1 {part} -1 -1\n"
         )
 
 

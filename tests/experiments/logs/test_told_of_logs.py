@@ -217,7 +217,24 @@ def test_only_partitions_of_jobs_are_told_as_left_out(tmp_path):
     path = tmp_path / "log.swf"
     rows = [record(n, n, run, 4).split() for n, run in enumerate((60, -1, 60, -1))]
     path.write_text("\n".join(" ".join([*row[:15], "3", *row[16:]]) for row in rows))
-    for new in ("new.csv", "new.swf"):
-        said = call("convert", path, tmp_path / new).stderr
-        assert said.count("partition") == 1
-        assert "metasched: partition of 2 jobs left out: no place for it\n" in said
+    said = call("convert", path, tmp_path / "new.csv").stderr
+    assert said.count("partition") == 1
+    assert "metasched: partition of 2 jobs left out: no place for it\n" in said
+
+
+def test_partitions_are_kept_by_number(tmp_path):
+    path, new = tmp_path / "log.swf", tmp_path / "new.swf"
+    rows = [record(n, n, 60, 4).split() for n in range(3)]
+    of_rows = zip(rows, ("40", "-1", "52"), strict=True)
+    path.write_text("\n".join(" ".join([*row[:15], of, *row[16:]]) for row, of in of_rows))
+    assert "partition" not in call("convert", path, new).stderr
+    kept = [line.split()[15] for line in new.read_text().splitlines() if line[0] != ";"]
+    assert kept == ["40", "-1", "52"]
+    head = "JobID|User|Partition|Submit|Start|End|Timelimit|AllocCPUS|State\n"
+    day = "2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T09:00:00|01:10:00|4|COMPLETED"
+    sacct = tmp_path / "log.sacct"
+    sacct.write_text(f"{head}1|7|long|{day}\n2|7|gpu|{day}\n3|7|long|{day}\n")
+    said = call("convert", sacct, new).stderr
+    assert "names of partitions: numbered 0, 1, ... as they first come" in said
+    kept = [line.split()[15] for line in new.read_text().splitlines() if line[0] != ";"]
+    assert kept == ["0", "1", "0"]

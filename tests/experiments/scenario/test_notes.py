@@ -44,7 +44,7 @@ def test_it_is_said_if_schedulers_know_run_times_since_nobody_said_otherwise(
     path.write_text("arrival,size,runtime,requested_time\n0,1,10,60\n")
     scenario = Scenario.load(name).changed(prediction, workload=str(path))
     stated = stated_by(scenario.model(0).workload)
-    known = "prediction exact: schedulers know the run times of the log beforehand"
+    known = "prediction exact: jobs are expected to take as long as they do, whatever times"
     assert sum(line.startswith(known) for line in notes(scenario, stated=stated)) == said
 
 

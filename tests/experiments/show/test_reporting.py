@@ -291,6 +291,18 @@ def test_links_that_carry_nothing_have_no_picture(folder, tmp_path):
     assert "split jobs that communicate (bsbw above 0)" in got.output
 
 
+def test_jobs_of_one_instant_have_no_curves_of_links(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,24,10\n0,24,10\n")
+    words = ["--set", "nodes=16", "--global", "first-fit", "--local", "fcfs"]
+    words += ["--workload", tmp_path / "jobs.csv", "--out", tmp_path / "out"]
+    assert call("run", "beosim", *words).exit_code == 0
+    got = call("plot", tmp_path / "out", "--what", "links", "-o", tmp_path / "links.png")
+    assert (got.exit_code, got.stdout) == (2, "")
+    assert "links: all jobs arrive at one instant; accepted: jobs that do not" in got.stderr
+    page = page_of([Ran.read(tmp_path / "out")])
+    assert "Demand on links" not in page
+
+
 @pytest.mark.parametrize("by", ["ideal", "fixed-penalty", "wf"])
 def test_links_of_policies_that_take_no_account_of_them_are_not_measured(by, tmp_path):
     run, before = tmp_path / "run", tmp_path / "before"

@@ -123,6 +123,19 @@ def test_planned_changes_are_told_and_listed():
     assert "Planned changes" not in page_of([without])
 
 
+def test_what_runs_note_is_on_their_page(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime,requested_time\n0,1,10,60\n5,2,10,\n")
+    changes = {"workload": str(path), "prediction": "requested", "speeds": {"C1": {"C2": 2.0}}}
+    ran = Ran.of(run(Scenario.load("quickstart").changed(["local_share=0"], **changes)))
+    told = words(ran)
+    assert "Prediction requested: 1 job without a requested time: expected to take the mean" in told
+    assert "1 h before the first had." in told
+    assert "Parameters without effect: " in told
+    assert "ran at rates of their own" not in told
+    assert "A job that is split counts" not in page_of([ran])
+
+
 def test_utilization_is_told_from_when_it_counts(ran):
     told = "from the first arrival of a job that was completed to the last finish."
     assert told in words(ran)

@@ -250,7 +250,7 @@ def test_jobs_without_a_requested_time_are_told_once(tmp_path, window, jobs, pre
     for without in (2, 6, 9):  # the last of them in what is no whole window
         lines[without] = lines[without].removesuffix("9")
     (tmp_path / "mine.csv").write_text("\n".join(lines))
-    why = "expected to take the mean of all jobs that had ended by then"
+    why = "expected to take the mean of all jobs that had ended by then, 1 h before the first had"
     told = f"prediction requested: {jobs} jobs of mine without a requested time: {why}"
     study = Study.load(path)
     assert study.notes == ([told] if prediction == "requested" else [])

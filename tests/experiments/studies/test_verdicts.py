@@ -15,6 +15,7 @@ from rich.console import Console
 
 from experiments.show.numbers import listed
 from experiments.show.study_page import study_page
+from experiments.studies.definition import Definition
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.ranking import surely_apart, surely_better
 from experiments.studies.telling import print_outcome
@@ -245,6 +246,23 @@ def test_a_parameter_without_effect_is_seldom_said_to_have_one(kind):
     for _ in range(studies):
         before, after = waits(rng, kind, 12, 4), waits(rng, kind, 12, 4)
         called += any(surely_apart(list((after - before).T)))
+    assert called / studies <= chance(studies)
+
+
+def test_a_parameter_of_many_values_without_effect_is_seldom_said_to_have_one():
+    """All pairs of the values of a parameter are judged together."""
+    rng, called, studies, values = np.random.default_rng(5), 0, 60, [1, 2, 3, 4, 5, 6, 7]
+    study = Definition.of_text(STUDY.replace("[100, 1000]", str(values)), "study.toml")
+    same = {"workload": "synthetic", "policy": "dll over fcfs", "seed": 7, "unfinished": 0.0}
+    for _ in range(studies):
+        noise = rng.normal(100.0, 10.0, (len(values), 12))
+        runs = pd.DataFrame(
+            {"link_mbps": value, "replication": place, "mean_turnaround": found, **same}
+            for value, of in zip(values, noise.tolist(), strict=True)
+            for place, found in enumerate(of)
+        )
+        effects = StudyOutcome(study, {}, runs.assign(rejected=0.0, stable=1.0), len(runs), "")
+        called += bool(effects.effects["surely_changes"].any())
     assert called / studies <= chance(studies)
 
 
