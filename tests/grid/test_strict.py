@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from grid import strict
 from grid.errors import GridError, PlatformError
 from grid.strict import DEEPEST, json_of, text_of, toml_of
 
@@ -74,7 +75,7 @@ def test_what_is_no_text_is_refused(tmp_path):
 
 
 def test_what_never_ends_is_refused(monkeypatch):
-    monkeypatch.setattr("grid.strict.LARGEST_TEXT", 1 << 16)
+    monkeypatch.setattr(strict, "LARGEST_TEXT", 1 << 16)
     with pytest.raises(GridError, match="more than 65,536 characters"):
         text_of("/dev/zero", "a file")
 

@@ -40,6 +40,13 @@ def test_a_job_that_a_reservation_holds_back_is_told_so(tmp_path, local, spared)
     )
 
 
+def test_a_job_that_waits_for_a_loop_of_slurm_is_told_so(tmp_path):
+    words = "site", "--global", "dll", "--local", "slurm", "--set", "nodes=4"
+    jobs = "job,arrival,size,runtime\n1,0,3,100\n2,1,1,100\n"
+    story = " ".join(told(tmp_path, jobs, 2, 1, *words))
+    assert "enough were free meanwhile, but slurm starts jobs in its loops alone, beside" in story
+
+
 @pytest.mark.parametrize(
     ("local", "whom"),
     [
