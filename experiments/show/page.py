@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from functools import cache
@@ -17,7 +16,7 @@ from experiments.show import labels
 from experiments.show.comparing import compared
 from experiments.show.differences import differences, told_apart
 from experiments.show.labels import scale_of
-from experiments.show.numbers import NONE, counted, instants, listed, number
+from experiments.show.numbers import counted, listed, number
 from experiments.show.packed import embedded, pack
 from experiments.show.run_data import (
     MOST_GROUPS,
@@ -29,9 +28,8 @@ from experiments.show.run_data import (
     of_groups,
     shares,
 )
-from experiments.show.tables import Cell, Column, Table
+from experiments.show.tables import Cell, Column, Table, changes_table
 from experiments.show.words import found, limits
-from grid.platform.multicluster import Platform
 
 SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
 LEVELS = np.linspace(0.0, 1.0, 401)
@@ -241,27 +239,6 @@ def _parameters(runs: list[Ran]) -> list[Table]:
     rows = [[Cell(each.name), *map(Cell, each.cells)] for each in found]
     columns = [Column(name, text=True) for name in ("parameter", *(ran.name for ran in runs))]
     return [Table("Parameters that differ", columns, rows, note)] if rows else []
-
-
-def changes_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Table]:
-    """Return the planned changes of platforms, each with the name of its run, if they have some."""
-    rows = [
-        [
-            *([Cell(run)] if len(of) > 1 else []),
-            *(Cell(each.cluster), Cell(each.what), _moment(each.at)),
-            Cell(NONE) if each.until == math.inf else _moment(each.until),
-            Cell("all" if each.processors is None else number(each.processors), each.processors),
-        ]
-        for run, platform in of
-        for each in platform.changes
-    ]
-    texts = ["run", "cluster", "change"][len(of) == 1 :]
-    columns = [*(Column(name, text=True) for name in texts), Column("at, s"), Column("until, s")]
-    return [Table("Planned changes", [*columns, Column("processors")], rows, note)] if rows else []
-
-
-def _moment(seconds: float) -> Cell:
-    return Cell(instants([seconds])[0], seconds)
 
 
 def cluster_table(summary: dict[str, Any]) -> Table:

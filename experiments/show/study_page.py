@@ -14,9 +14,9 @@ from experiments.scenario.assignments import shown
 from experiments.show.labels import heading, label, scale_of, scale_of_difference
 from experiments.show.numbers import NONE, PLAIN, Scale, number
 from experiments.show.packed import embedded
-from experiments.show.page import changes_table, templates
+from experiments.show.page import templates
 from experiments.show.panels import Panel, Point, panel
-from experiments.show.tables import Cell, Column, Table
+from experiments.show.tables import Cell, Column, Table, changes_table
 from experiments.show.words import Sentence
 from experiments.studies.telling import MARK, of_others
 from experiments.studies.windows import dated

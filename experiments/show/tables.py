@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
-from typing import NamedTuple, TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from rich import table as in_terminals
 from rich.console import Console
+
+from experiments.show.numbers import NONE, instants, number
+
+if TYPE_CHECKING:
+    from grid.platform.multicluster import Platform
 
 LEAST = 80
 """Columns of a terminal for which tables are made. One with fewer breaks their lines."""
@@ -37,6 +44,27 @@ class Table(NamedTuple):
     rows: list[list[Cell]]
     note: str = ""
     open: bool = False
+
+
+def changes_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Table]:
+    """Return the planned changes of platforms, each with the name of its run, if they have some."""
+    rows = [
+        [
+            *([Cell(run)] if len(of) > 1 else []),
+            *(Cell(each.cluster), Cell(each.what), _moment(each.at)),
+            Cell(NONE) if each.until == math.inf else _moment(each.until),
+            Cell("all" if each.processors is None else number(each.processors), each.processors),
+        ]
+        for run, platform in of
+        for each in platform.changes
+    ]
+    texts = ["run", "cluster", "change"][len(of) == 1 :]
+    columns = [*(Column(name, text=True) for name in texts), Column("at, s"), Column("until, s")]
+    return [Table("Planned changes", [*columns, Column("processors")], rows, note)] if rows else []
+
+
+def _moment(seconds: float) -> Cell:
+    return Cell(instants([seconds])[0], seconds)
 
 
 def unfolded(file: TextIO | None = None) -> Console:
