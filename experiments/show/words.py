@@ -271,7 +271,7 @@ def limits(runs: list[Ran]) -> list[Sentence]:
         "in use.",
         f"These are single runs: how much of a number is chance, they do not tell. {_more(runs)}",
     ]
-    if any(len(ran.platform.clusters) > 1 for ran in runs):
+    if any(len(ran.summary["platform"].get("clusters", ())) > 1 for ran in runs):
         lines.append(
             "Bounded slowdowns in the curves are over the time that a job ran, and over at least "
             "10 s; in the tables, over the time it would have run with its data there, and if "
