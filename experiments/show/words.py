@@ -30,8 +30,8 @@ NAMED = 5
 
 
 USELESS = "parameters without effect"
-TOLD_ELSEWHERE = ("changes of the platform: ", "recorded, in a window")
-"""How notes begin that parameters and planned changes are reason enough to tell."""
+TOLD_ELSEWHERE = "recorded, in a window"
+"""How notes begin on what windows hide (`hidden_by_windows`)."""
 
 
 class Sentence(NamedTuple):
@@ -214,14 +214,15 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
     ):
         yield Sentence(f"{short[0].upper()}{short[1:]}.", True)
     changes = summary["platform"].get("changes", ())
+    clock, late = clock_of_changes(summary), not_reached(changes, all_left_at)
     for note in summary.get("notes", ()):
-        if not note.startswith(TOLD_ELSEWHERE):
+        if note not in (clock, late) and not note.startswith(TOLD_ELSEWHERE):
             yield Sentence(f"{note[0].upper()}{note[1:]}.", not note.startswith(USELESS))
     if came := [change for change in changes if change["at"] <= all_left_at]:
         yield Sentence(f"Planned changes of processors came: {_planned(came)}.", True)
-    if clock := clock_of_changes(summary):
+    if clock:
         yield Sentence(f"{clock[0].upper()}{clock[1:]}.", True)
-    if late := not_reached(changes, all_left_at):
+    if late:
         yield Sentence(f"{late}.", True)
     for rule, count in (summary.get("cleaning") or {}).get("rules", {}).items():
         yield Sentence(f"Cleaning of the log, {counted(count, 'time')}: {rule}.")

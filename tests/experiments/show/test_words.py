@@ -115,6 +115,7 @@ def test_planned_changes_are_told_and_listed():
     )
     told = "Planned changes of processors came: drain of 2 processors of A at 5 s until 9 s."
     assert told in words(with_)
+    assert words(with_).count("1 of 2 changes of the platform never came") == 1
     assert "Planned changes" not in words(without)
     assert "different platforms: other planned changes." in compared_words(with_, without)
     for page in (page_of([with_]), page_of([with_, without])):
