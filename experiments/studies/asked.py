@@ -6,9 +6,9 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from experiments.show.labels import OF_DEADLINES, TABLES, WITHIN, why_none
+from experiments.show.labels import METRICS, OF_DEADLINES, TABLES, WITHIN, why_none
 from experiments.studies.definition import Definition
-from experiments.studies.study_run import numbers_of
+from experiments.studies.study_run import StudyRun, numbers_of
 from experiments.studies.tables import COUNTS
 from experiments.sweeps.observations import LEFT, is_reason
 from grid.errors import GridError
@@ -21,7 +21,7 @@ Found = Mapping[str, Sequence[float]]
 
 def check_asked(
     study: Definition,
-    first: Iterable[Any],
+    first: Iterable[StudyRun],
     others: Iterable[Any],
     deadlines: bool,
     where: str,
@@ -31,7 +31,7 @@ def check_asked(
     Parameters
     ----------
     study : Definition
-    first : iterable of Runnable
+    first : iterable of StudyRun
         One of each policy: they have everything compiled, too.
     others : iterable of Runnable
         In the other settings: run if the first ones leave open whether there is such a metric.
@@ -41,6 +41,10 @@ def check_asked(
         A file, named in messages.
     """
     tried: list[Found] = []
+    first = list(first)
+    own = {name.rpartition(":")[2] for run in first for name in run.scenario.own_metrics}
+    told = [*METRICS, *own, *TABLES, *_partial(study, {})]
+    _check_known(study, {key: [0.0] for key in told}, where)  # before anything is compiled
     for run in first:
         tried.append(numbers_of(run, 0))
         some = {name: [0.0] for name in _partial(study, tried[-1])}

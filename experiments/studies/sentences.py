@@ -224,11 +224,11 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
     scale = scale_of_difference(metric, PERCENT)
     if scale is not POINTS and (rows["mean"][sure] <= 0.0).any():  # of what there is no share
         return _absolutely(metric, rows, sure) + _how_often(outcome, rows)
-    whole = 1.0 if scale is POINTS else rows["mean"]
-    changes = (rows["difference"] / whole)[sure]
+    of, half_of = ("difference", "half_width") if scale is POINTS else ("share", "share half_width")
+    changes = rows[of][sure]
     low, high = changes.min(), changes.max()
     if len(rows) == 1:
-        half = abs(rows["half_width"] / whole).iloc[0]
+        half = rows[half_of].iloc[0]
         often = _how_often(outcome, rows)
         return f"changes by {'+' if low > 0 else ''}{scale.with_unit(low, half)}{often}"
     ends = [signed_percent(low), signed_percent(high)]

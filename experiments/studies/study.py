@@ -32,7 +32,7 @@ from experiments.studies.asked import check_asked
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
 from experiments.studies.outcome import StudyOutcome
-from experiments.studies.study_run import numbers_of
+from experiments.studies.study_run import StudyRun, numbers_of
 from experiments.studies.undefined import noted, notes_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
@@ -46,7 +46,6 @@ from experiments.sweeps.sweep import (
     ENOUGH,
     Costs,
     Run,
-    Runnable,
     Watch,
     carry_out,
     check_importable,
@@ -350,7 +349,7 @@ class Study:
         """Have everything compiled that policies need, and the names of metrics checked."""
         first, workload = next(iter(self._at.items()))
 
-        def short(of_first: bool) -> Iterator[Runnable]:
+        def short(of_first: bool) -> Iterator[StudyRun]:
             for (_, at), scenario in self._scenarios.items():
                 if (at == first) == of_first:
                     yield self._at[at].short(scenario, ENOUGH)

@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Self
 
+import numpy.typing as npt
 import pandas as pd
 from pydantic import ValidationError
 
@@ -26,7 +27,7 @@ from experiments.studies.ranking import (
     surely_apart,
     surely_better,
 )
-from experiments.sweeps.statistics import Interval, mean_interval
+from experiments.sweeps.statistics import Interval, mean_interval, ratio_interval
 
 COUNTS = ("unfinished", "rejected", "stable")
 """Columns of runs that are no metrics."""
@@ -158,10 +159,11 @@ class StudyTables:
 
         Columns: workload, the parameters that vary, ``rank`` (`ranking.ranks`), policy, ``n``,
         ``mean`` of the metric and its ``half_width``; compared with the first policy, which has
-        the best mean, the paired ``difference`` with its ``difference half_width``, in how many
-        replications it is ``better`` and ``worse``, and whether it is ``surely_worse``
-        (`ranking.surely_better`); its runs whose queue grew, ``unstable``, and the jobs that it
-        ``rejected``.
+        the best mean, the paired ``difference`` with its ``difference half_width``, that as a
+        ``share`` of the best mean with its ``share half_width`` (`statistics.ratio_interval`; none
+        of a mean of 0 or less), in how many replications it is ``better`` and ``worse``, and
+        whether it is ``surely_worse`` (`ranking.surely_better`); its runs whose queue grew,
+        ``unstable``, and the jobs that it ``rejected``.
         """
         rows = []
         for at, runs in self._groups(self.where):
@@ -187,8 +189,10 @@ class StudyTables:
         )
         for policy in order:
             mean, half = _cells(mean_interval(shared[policy]))
-            apart = differences(shared[policy], shared[order[0]])
+            best = shared[order[0]]
+            apart = differences(shared[policy], best)
             difference, of_difference = _cells(mean_interval(apart))
+            share, of_share = _cells(_share(apart, best))
             yield {
                 "rank": rank[policy],
                 "policy": policy,
@@ -197,6 +201,8 @@ class StudyTables:
                 "half_width": half,
                 "difference": difference,
                 "difference half_width": of_difference,
+                "share": share,
+                "share half_width": of_share,
                 "better": int((sign * apart < 0).sum()),
                 "worse": int((sign * apart > 0).sum()),
                 "surely_worse": (order[0], policy) in better,
@@ -210,7 +216,8 @@ class StudyTables:
         parameters that vary (none for the one itself, and for those that the policy does not read:
         their runs are the same); of ``n`` pairs of runs with the same seed
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
-        and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
+        and its ``half_width``, both as in `ranking` also as ``share`` and ``share half_width`` of
+        that mean; in how many pairs the second is ``lower`` and ``higher``, and
         whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the parameter
         together, but for policies that do not read the parameter); and ``unstable``, runs of both
         points whose queue grew.
@@ -229,6 +236,7 @@ class StudyTables:
                     shared = common({"one": samples[one], "other": samples[other]})
                     apart = differences(shared["other"], shared["one"])
                     difference, half = _cells(mean_interval(apart) if len(apart) else None)
+                    share, of_share = _cells(_share(apart, shared["one"]))
                     samples_of_rows.append(apart)
                     rows.append(
                         {
@@ -240,6 +248,8 @@ class StudyTables:
                             "mean": float(shared["one"].mean()),
                             "difference": difference,
                             "half_width": half,
+                            "share": share,
+                            "share half_width": of_share,
                             "lower": int((apart < 0).sum()),
                             "higher": int((apart > 0).sum()),
                             "surely_changes": False,
@@ -293,10 +303,11 @@ class StudyTables:
 COUNTED = ("rank", "n", "better", "worse", "unstable", "rejected")
 RANKED = (
     *("rank", "policy", "n", "mean", "half_width", "difference", "difference half_width"),
+    *("share", "share half_width"),
     *("better", "worse", "surely_worse", "unstable", "rejected"),
 )
 EFFECT = (
-    *("n", "mean", "difference", "half_width"),
+    *("n", "mean", "difference", "half_width", "share", "share half_width"),
     *("lower", "higher", "surely_changes", "unstable"),
 )
 
@@ -336,6 +347,11 @@ def mean_of(runs: pd.DataFrame, metric: str) -> Interval | None:
     """Return the mean of a point over the runs that have the number, None if it has none."""
     found = runs[metric].dropna()
     return None if runs["unfinished"].any() or found.empty else mean_interval(found)
+
+
+def _share(apart: npt.ArrayLike, base: pd.Series) -> Interval | None:
+    """Return the mean of differences as a share of what they are differences to."""
+    return ratio_interval(apart, base) if len(base) and base.mean() > 0 else None
 
 
 def _troubles(runs: pd.DataFrame) -> dict[str, int]:

@@ -160,7 +160,7 @@ def _of_one(setting: Setting) -> str:
         ("surely worse", setting.others[beaten]),
     ):
         if len(rows):
-            each = [_against(outcome, row, leader) for _, row in rows.iterrows()]
+            each = [_against(outcome, row) for _, row in rows.iterrows()]
             more = f" and {len(each) - NAMED} more" if len(each) > NAMED else ""
             words += f"; {words_of}: {', '.join(each[:NAMED])}{more}"
     if unranked:
@@ -178,10 +178,10 @@ def _how_sure(setting: Setting) -> str:
     return "" if setting.others.empty else f", but {verb(setting.leaders)} not surely the best"
 
 
-def _against(outcome: StudyTables, row: Any, leader: Any) -> str:
+def _against(outcome: StudyTables, row: Any) -> str:
     """Return how far a policy is from the leader, and in how many replications it is worse."""
-    difference, half = row["difference"], row["difference half_width"]
-    far = distance(outcome.metric, difference, leader["mean"], half)
+    of = "difference" if scale_of_difference(outcome.metric, PLAIN) is POINTS else "share"
+    far = distance(outcome.metric, row["difference"], row[of], row[f"{of} half_width"])
     side, often = "worse", row["worse"]
     if row["better"] > row["worse"]:
         side, often = "better", row["better"]
@@ -220,23 +220,21 @@ def place_of(outcome: StudyTables, values: Any) -> str:
     return ", ".join(told)
 
 
-def distance(metric: str, difference: float, mean: float, half: float) -> str:
+def distance(metric: str, difference: float, share: float, half: float) -> str:
     """Return a difference in words: of shares in percentage points, else as a share of a mean.
 
-    If that is 0, in the metric's own unit.
+    If there is no share, for that mean is 0, in the metric's own unit.
 
-    >>> distance("mean_wait", -3.0, 10.0, 0.5), distance("mean_wait", 300.0, 0.0, math.nan)
+    >>> distance("mean_wait", -3.0, -0.3, 0.05), distance("mean_wait", 300.0, math.nan, math.nan)
     ('30.0 ± 5.0 % below it', '5 min above it')
-    >>> distance("utilization", -0.2, 0.8, math.nan)
+    >>> distance("utilization", -0.2, -0.2, math.nan)
     '20 percentage points below it'
     """
     side = "above it" if difference > 0 else "below it"
-    if scale_of_difference(metric, PLAIN) is POINTS:
-        return f"{POINTS.with_unit(abs(difference), _half(half))} {side}"
-    if not mean:
+    if math.isnan(share):
         return f"{told(metric, abs(difference))} {side}"
-    share, width = abs(difference / mean), _half(abs(half / mean))
-    return f"{PERCENT.with_unit(share, width)} {side}"
+    scale = scale_of_difference(metric, PERCENT)
+    return f"{scale.with_unit(abs(share), _half(half))} {side}"
 
 
 def _half(width: float) -> float | None:
