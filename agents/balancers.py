@@ -66,6 +66,7 @@ class WeightedRandomScheduler(GlobalScheduler):
     """WRAND: at random, with probability proportional to processing capability m u."""
 
     only_chooses, reads_components = True, False
+    reads_predictions = False
     label = "WRAND"
     paper = "muscle"
 
@@ -91,6 +92,7 @@ class RoundRobinScheduler(GlobalScheduler):
     """To each cluster in turn, passing over those that cannot hold the job."""
 
     only_chooses, reads_components = True, False
+    reads_predictions = False
     label = "ROUND-ROBIN"
 
     @compiled()

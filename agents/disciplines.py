@@ -47,6 +47,8 @@ class FairShareSettings(Checked):
 class FcfsScheduler(LocalScheduler):
     """First come, first served: in order of landing; the head of the queue blocks."""
 
+    reads_predictions = False
+
     @compiled()
     def priority(job: Any, now: float) -> float:  # noqa: N805
         """Rank all jobs equal, so that the order of landing decides."""
@@ -60,6 +62,7 @@ class RecordedScheduler(LocalScheduler):
     it lands.
     """
 
+    reads_predictions = False
     service: ClassVar[str] = "timed"
 
     @compiled()
@@ -88,6 +91,7 @@ class FairShareScheduler(FcfsScheduler):
     user are those of one more user.
     """
 
+    reads_predictions = True
     settings_type = FairShareSettings
 
     @cached_property
@@ -130,6 +134,7 @@ class EasyScheduler(FcfsScheduler):
     are then fewer. For another order of the queue, give a subclass another `priority`.
     """
 
+    reads_predictions = True
     service: ClassVar[str] = "easy"
 
 
@@ -140,4 +145,5 @@ class ConservativeScheduler(FcfsScheduler):
     leave to it. As with EASY, a subclass may order the queue otherwise.
     """
 
+    reads_predictions = True
     service: ClassVar[str] = "conservative"

@@ -54,10 +54,11 @@ class Scheduler(NamedAgent):
     paper: ClassVar[str] = ""
     """Key of the paper that describes it."""
     uses_deadlines: ClassVar[bool | None] = None
-    """Whether it reads deadlines, which are drawn for it then; None: see `agents.deadlines`."""
+    """Whether deadlines, which are drawn for it then, matter; None: see `agents.reading`."""
+    reads_predictions: ClassVar[bool] = True
+    """Whether predictions may matter; `agents.reading` tells of which subclasses."""
     settings_type: ClassVar[type | None] = None
-    """What it can be set to: a frozen dataclass of fields that `grid.settings.setting` declares,
-    which are parameters of scenarios."""
+    """A frozen dataclass of what it can be set to, parameters of scenarios (`grid.settings`)."""
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
@@ -114,8 +115,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
     """It sends each job on at once: given a single cluster, it decides nothing."""
 
     splits: ClassVar[bool | None] = None
-    """Whether it may start a job on several clusters, so that what jobs communicate matters; None:
-    unless it `only_chooses`. This and the next three change no run, only what is told of it."""
+    """Whether it may split a job; None: unless it `only_chooses`. Told alone, as the next three."""
 
     reads_components: ClassVar[bool | None] = None
     """Whether it goes by the components of a job, not by its size alone; None: if its `place` is

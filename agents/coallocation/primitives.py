@@ -27,7 +27,7 @@ class MetaScheduler(GlobalScheduler):
 
     starts_jobs = True
     paper = "beosim"
-    reads_components = False
+    reads_components = reads_predictions = False
 
 
 class CoallocatingScheduler(MetaScheduler):

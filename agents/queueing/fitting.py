@@ -20,6 +20,7 @@ class WorstFitScheduler(GlobalScheduler):
     spans = True
     penalty = 1.0
     reads_components, orders_components = True, False
+    reads_predictions = False
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

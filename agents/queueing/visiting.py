@@ -54,6 +54,7 @@ class QueuePolicy(GlobalScheduler):
     spans = True
     penalty = 1.0
     reads_components, orders_components = True, False
+    reads_predictions = False
     settings_type = QueueSettings
     version: ClassVar[int] = 0
 

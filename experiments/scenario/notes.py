@@ -14,7 +14,14 @@ from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from agents.slurm.qos import unread
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
-from experiments.scenario.unread import NO_LINKS, NO_ORDER, SIZE_ALONE, idle, without_origin
+from experiments.scenario.unread import (
+    NO_LINKS,
+    NO_ORDER,
+    SIZE_ALONE,
+    go_by_predictions,
+    idle,
+    without_origin,
+)
 from experiments.show.numbers import counted, instant, percent
 from grid.foreign import plain
 from grid.logs.calendar import clock_at, read, written
@@ -217,12 +224,13 @@ of all jobs that had ended by then, 1 h before the first had'
 
 
 def knows_run_times(scenario: Scenario) -> bool:
-    """Return whether run times of a log are known beforehand since nobody has said otherwise."""
+    """Return whether schedulers know run times of a log since nobody has said otherwise."""
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     exact = parameters.prediction == "exact" and not parameters.prediction_error
     chosen = "prediction" in parameters.model_fields_set
-    return exact and not chosen and scenario.workload is not None
+    given = scenario.workload is not None and go_by_predictions(scenario)
+    return exact and not chosen and given
 
 
 def notes(

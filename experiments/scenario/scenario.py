@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents.deadlines import reads_deadlines
 from agents.importing import importable_from
 from agents.model import GridModel
 from agents.pace.built_in import Exact
 from agents.pace.predicting import is_told
 from agents.pace.predictor import Prediction, Predictor
+from agents.reading import reads_deadlines
 from agents.registry import global_scheduler, local_scheduler, name_of, predictor
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names

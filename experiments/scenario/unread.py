@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agents.coallocation.settings import CoallocationSettings
-from agents.deadlines import mentions, reads_deadlines
 from agents.queueing.visiting import QueuePolicy
+from agents.reading import mentions, reads_deadlines, reads_predictions
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
@@ -29,6 +29,7 @@ SYNTHETIC = (
     *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime", "runtime_cv"),
     *("workload_model", "q", "composition", "request", *PER_CLUSTER),
 )
+PREDICTIONS = "prediction", "prediction_error"
 STAGING = ("staging_time", "staging_data")
 PARTITIONS = ("partitions", "partition_field")
 LOGS = (
@@ -151,7 +152,25 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     log = scenario.workload is not None
     if not latencies(scenario.platform.graph).any():
         yield ("message_rate",), "no link has a latency"
+    if not go_by_predictions(scenario):
+        yield PREDICTIONS, "no scheduler goes by predictions: they change no schedule"
     yield from of_no_effect(parameters, log, scenario.policy, scenario.local_policy)
+
+
+def go_by_predictions(scenario: Scenario) -> bool:
+    """Return whether what is predicted may decide when and where a job of a scenario runs.
+
+    Reservations of the jobs that a global scheduler is offered go by predicted ends.
+    """
+    policy, local = scenario.policy, scenario.local_policy
+    given = scenario.parameters.model_dump()  # type: ignore[union-attr]
+    offered = not (policy.collects or policy.queues or policy.only_chooses)
+    if offered and (policy.selection or given["selection"]) in RESERVATIONS:
+        return True
+    if not policy.starts_jobs and reads_predictions(local):
+        return True
+    chooses = len(scenario.platform.clusters) > 1 or not policy.only_chooses
+    return chooses and reads_predictions(policy)
 
 
 def of_no_effect(

@@ -19,8 +19,8 @@ from experiments.scenario.notes import (
     told,
     without_request,
 )
-from experiments.scenario.unread import idle
-from experiments.show.labels import OF_CHOSEN, drawn_words, label, why_none
+from experiments.scenario.unread import PREDICTIONS, idle
+from experiments.show.labels import METRICS, OF_CHOSEN, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import StudyTables
@@ -196,6 +196,11 @@ def _unread(
 ) -> dict[str, list[str]]:
     """Return the parameters that vary and mean nothing to a policy in any setting."""
     idle_in = _idle_in(scenarios, stated)
+    if study.metric not in METRICS or "prediction" in study.metric:  # which needs no schedule
+        idle_in = {
+            which: {name: why for name, why in each.items() if name not in PREDICTIONS}
+            for which, each in idle_in.items()
+        }
     found = {}
     for policy in study.compared:
         of = [each for (label, _), each in idle_in.items() if label == policy.label]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from agents.disciplines import FcfsScheduler
+from agents.registry import GLOBAL
 from experiments.cli.app import main
 from experiments.run.running import run
+from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
 from grid.platform.multicluster import Platform
+from tests.experiments.matrix import MODES, OF_ANY_JOBS, Combination, scenario_of
 
 PLATFORM = Platform.star([20, 16], [1.0, 1.5])
 
@@ -94,3 +100,51 @@ def test_a_table_of_jobs_teaches(tmp_path):
     rates = {"C1": 1.0, "C2": 1.5}
     predicted = ended.jobs["predicted_time"] * ended.jobs["cluster"].map(rates)
     assert predicted.tolist() == pytest.approx([50, 10, 15, 20, 50, 25])
+
+
+EACH = [(name, "fcfs") for name in GLOBAL] + [("round-robin", name) for name in OF_ANY_JOBS]
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize(("policy", "local"), EACH)
+@pytest.mark.parametrize("selection", ["fpfs", "easy"])
+def test_predictions_matter_where_that_is_said_and_nowhere_else(policy, local, selection):
+    differed = said = False
+    for mode, seed in itertools.product(MODES, range(4)):
+        try:
+            scenario = scenario_of(Combination(policy, local, "plain", mode, seed))
+            given = {"selection": selection, "prediction_error": 0.8, "round_time": 0.5}
+            wrong = scenario.with_parameters(given, "test")
+            tables = [
+                run(each, seed).jobs.drop(columns="predicted_time")
+                for each in (wrong, wrong.with_parameters({"prediction_error": 0.0}, "test"))
+            ]
+        except GridError:  # some policies take no load above 1, or no split jobs
+            continue
+        matters = not any("prediction_error" in line for line in notes(wrong))
+        same = tables[0].equals(tables[1])
+        assert matters or same
+        differed, said = differed or not same, said or matters
+    assert differed == (said and local != "fair-share")  # whose jobs are all of one user here
+
+
+def test_own_schedulers_may_read_predictions_whatever_they_are_made_from():
+    class Plain(FcfsScheduler):
+        """A queue of a user's own."""
+
+    class Sure(FcfsScheduler):
+        """One that says so."""
+
+        reads_predictions = False
+
+    given = {"prediction_error": 0.5}
+    for local, told in ((Plain, False), (Sure, True), ("fcfs", True)):
+        lines = notes(Scenario("own", PLATFORM, given, "round-robin", local))
+        assert any("prediction_error" in line for line in lines) == told
+
+
+def test_one_that_chooses_among_clusters_chooses_nothing_on_one():
+    given = {"prediction_error": 0.5}
+    for sizes, told in (([8], True), ([8, 8], False)):
+        lines = notes(Scenario("few", Platform.star(sizes), given, "ect", "fcfs"))
+        assert any("they change no schedule" in line for line in lines) == told

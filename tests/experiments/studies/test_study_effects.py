@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from experiments.show.numbers import PERCENT
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
+from experiments.sweeps.statistics import ratio_interval
 from grid.errors import GridError
-from tests.experiments.made_up_studies import STUDY
+from tests.experiments.made_up_studies import STUDY, outcome_of
 from tests.experiments.small_studies import Silent
 from tests.experiments.studies.test_study_outcome import read
 
@@ -270,3 +273,16 @@ def test_a_metric_may_be_one_that_some_settings_do_not_have(tmp_path, latencies)
         GridError, match="found 'mean_age', which is a table; accepted: a number in it"
     ):
         Study.load(tmp_path / "study.toml").run(tmp_path / "other.db", 1, watch=Silent())
+
+
+def test_a_change_in_percent_is_as_uncertain_as_both_means():
+    """That over a mean taken as known would not hold the truth as often as it says."""
+    rng = np.random.default_rng(11)
+    one, other = rng.gamma(4.0, 25.0, 12), rng.gamma(4.0, 40.0, 12)
+    outcome = outcome_of({"a": one.tolist(), "b": other.tolist()})
+    (row,) = outcome.ranking[outcome.ranking["policy"] == "b"].to_dict("records")
+    ratio = ratio_interval(other - one, one)
+    assert (row["share"], row["share half_width"]) == ratio[:2]
+    assert row["share half_width"] > 1.2 * row["difference half_width"] / one.mean()
+    (line,) = (line for line in outcome.sentences() if "lowest mean wait" in line)
+    assert f"b ({PERCENT.told(*ratio[:2])} % above it" in line

@@ -1,4 +1,4 @@
-"""Which schedulers read the deadlines of jobs, or else what their sources name."""
+"""What schedulers read: deadlines, predictions, or else what their sources name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 import sys
 
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from grid.settings import OURS
 
 _BASES = (Scheduler, GlobalScheduler, LocalScheduler, PlanningScheduler)
 
@@ -24,6 +25,25 @@ def reads_deadlines(scheduler: type[Scheduler]) -> bool:
     if scheduler.uses_deadlines is not None:
         return scheduler.uses_deadlines
     return mentions(scheduler, "deadline")
+
+
+def reads_predictions(scheduler: type[Scheduler]) -> bool:
+    """Return whether predictions may decide anything, as `reads_predictions` of a class says.
+
+    One of a user's own that says nothing may read them, whatever it is made from.
+
+    Examples
+    --------
+    >>> from agents.registry import local_scheduler
+    >>> [reads_predictions(local_scheduler(name)) for name in ("fcfs", "fpfs", "easy")]
+    [False, False, True]
+    """
+    for each in scheduler.__mro__:
+        if "reads_predictions" in vars(each):
+            return bool(vars(each)["reads_predictions"])
+        if each.__module__.partition(".")[0] not in OURS:
+            break
+    return True
 
 
 def mentions(scheduler: type[Scheduler], words: str) -> bool:
