@@ -58,7 +58,7 @@ def simulated(
     0.28
     """
     how: dict[str, Any] = {"seed": seed}
-    meanings = {"mpl": "jobs served at a time, as follows from the utilization (eq. 3)"}
+    meanings = {"mpl": "jobs served at a time, by eq. 3"}
     remark = ""
     overtaking = system.policy == "fpfs" and system.max_jumps != 0
     if overtaking:
