@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,15 +62,17 @@ TOLD_OF_JOBS = "assign_deadlines", "only_recorded"
 
 def differences(runs: Sequence[Ran]) -> list[Difference]:
     """Return what of the seed and of the parameters that change results is not the same."""
+    return [each for each in parameters(runs) if len({*each.values}) > 1]
+
+
+def parameters(runs: Sequence[Ran]) -> Iterator[Difference]:
+    """Yield the seed and all parameters that change results, as if they differed."""
     given = [{"seed": ran.summary["seed"]} | ran.summary["parameters"] for ran in runs]
     names = dict.fromkeys(name for each in given for name in each if name != "step")
     idle = [_idle(ran) for ran in runs]
-    found = []
     for name in names:
         values = [shown(each[name]) if name in each else NONE for each in given]
-        if len({*values}) > 1:
-            found.append(Difference(name, values, [name not in of for of in idle]))
-    return found
+        yield Difference(name, values, [name not in of for of in idle])
 
 
 def to_blame(runs: Sequence[Ran]) -> list[str]:

@@ -14,7 +14,7 @@ from experiments.run.summary import version
 from experiments.run.whose import WHOSE
 from experiments.show import labels
 from experiments.show.comparing import compared
-from experiments.show.differences import differences, told_apart
+from experiments.show.differences import differences, parameters, told_apart
 from experiments.show.labels import scale_of
 from experiments.show.numbers import counted, listed, number
 from experiments.show.packed import embedded, pack
@@ -170,7 +170,7 @@ def _tables(runs: list[Ran]) -> list[Table]:
     clusters = [([ran.name, row["name"]], row) for ran in runs for row in ran.summary["clusters"]]
     links = [([ran.name, row["name"]], row) for ran in runs if _carries(ran) for row in ran.links]
     tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
-    tables += _parameters(runs)
+    tables += _parameters(runs) if several else []
     tables.append(
         _table(
             "Clusters",
@@ -193,7 +193,8 @@ def _tables(runs: list[Ran]) -> list[Table]:
             )
         )
     tables += changes_table([(ran.name, ran.platform) for ran in runs])
-    return [*tables, *_users(runs), *_of_groups(runs)]
+    of_one = [] if several else _parameters(runs)
+    return [*tables, *_users(runs), *_of_groups(runs), *of_one]
 
 
 def _users(runs: list[Ran]) -> Iterator[Table]:
@@ -232,7 +233,12 @@ def _of_groups(runs: list[Ran]) -> Iterator[Table]:
 
 
 def _parameters(runs: list[Ran]) -> list[Table]:
-    """Return in what parameters runs differ, if they do."""
+    """Return the parameters that mean something to a run, or in which several differ."""
+    if len(runs) == 1:
+        told = [each for each in parameters(runs) if all(each.means)]
+        of_one = [[Cell(each.name), Cell(each.values[0])] for each in told]
+        heads = [Column(name, text=True) for name in ("parameter", "value")]
+        return [Table("Parameters", heads, of_one, "As --set takes them.")]
     found = differences(runs)
     idle = any(each.cells != each.values for each in found)
     note = "Values in brackets mean nothing in that run." if idle else ""

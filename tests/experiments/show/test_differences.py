@@ -185,6 +185,9 @@ def test_parameters_that_differ_are_told(one):
     same = page_of([one, again(one, step=3.0)])  # which changes no result
     assert "other values" not in same
     assert "Parameters that differ" not in same
+    alone = page_of([other])
+    assert '<td class="text">latency</td><td class="text">2</td>' in alone
+    assert '<td class="text">population</td>' not in alone  # which means nothing to it
 
 
 def test_what_means_nothing_to_one_of_two_runs_is_no_reason(one, tmp_path):
