@@ -39,6 +39,11 @@ def report(results: tuple[str, ...], out: str) -> None:
         page = _page(results)
         with new_file(out, "report") as new:
             new.write_text(page, encoding="utf-8")
+    _tell(out)
+
+
+def _tell(out: str) -> None:
+    """Print how large a file is that was written."""
     size = Path(out).stat().st_size
     click.echo(f"{out}: {f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.0f} kB'}")
 
@@ -95,6 +100,7 @@ def plot(results: tuple[str, ...], what: str, out: str) -> None:
         from experiments.show.run_plots import draw
     with telling(f"drawing {out}"):
         save(draw(told_apart([Ran.read(each) for each in results]), what), out)
+    _tell(out)
 
 
 @click.command()
