@@ -16,7 +16,7 @@ from agents.slurm.backfill import Chosen, Space, backfill, serve_in_order
 from agents.slurm.conf import Conf, Priority
 from agents.slurm.conf_reader import read_conf
 from agents.slurm.maintenance import Closed, closed
-from agents.slurm.nodes import Mask, Occupied, chosen, processors_of
+from agents.slurm.nodes import Mask, Occupied, processors_of
 from agents.slurm.partitions import Filing, Machine
 from agents.slurm.preemption import Candidate, Room, in_order
 from agents.slurm.priority import age_factor, partition_factor, priority, qos_factor, size_factor
@@ -24,7 +24,7 @@ from agents.slurm.qos import InUse, Qos, read_qos
 from agents.slurm.records import with_included
 from agents.slurm.ticks import next_tick, ticked
 from agents.slurm.usage import Association, Usage, classic, fair_tree
-from agents.slurm.waiting import Entry, Waiting, hindrance
+from agents.slurm.waiting import Entry, Waiting, hindrance, lack_of_nodes
 from grid.errors import GridError
 from grid.kernel.state import FREE
 from grid.named_files import alone
@@ -204,8 +204,8 @@ class SlurmScheduler(PlanningScheduler):
         mask = self.machine.mask(part.nodes)
         waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos)
         free, weights = np.where(mask, self.machine.cpus, 0), self.machine.weights
-        too_large = chosen(free, weights, size, *waiting.nodes) is None
-        waiting = waiting._replace(hindrance=hindrance(waiting, ran_over, too_large))
+        lacking = lack_of_nodes(waiting, free, weights)
+        waiting = waiting._replace(hindrance=hindrance(waiting, ran_over, lacking))
         entry = Entry(waiting, Association(account, user), submission)
         self._usage.know(entry.association)
         self._rank(entry)
@@ -292,8 +292,8 @@ class SlurmScheduler(PlanningScheduler):
 
     def _space(self, now: float) -> Space:
         space = Space(now, now + self.conf.scheduling.bf_window, self.machine.sizes.nodes)
-        for each in self.closed:
-            space.reserve(each.begin, each.end, each.mask)
+        for each in self.closed:  # a job whose limit ends as it begins is not in its way
+            space.reserve(math.nextafter(each.begin, math.inf), each.end, each.mask)
         return space
 
     def _idle(self) -> Mask:

@@ -144,7 +144,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         bare = line if _WORDS.search(line) else re.sub(r"(?<!\\)#.*", "", line)
         bare = bare.rstrip()
         if bare.endswith("\\"):
-            joined += bare[:-1] + " "
+            joined += bare[:-1]
             continue
         if (joined + bare).strip():
             yield first, joined + bare

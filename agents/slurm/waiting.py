@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agents.slurm.conf import Partition
-from agents.slurm.nodes import Mask
+from agents.slurm.nodes import Counts, Mask, chosen
 from agents.slurm.qos import NONE, Qos, Running
 from agents.slurm.usage import Association
 from grid.foreign import plain
+
+LATE = 120.0
+"""By how much, s, a job may outlast its limit before its site ends it: cleaning raises what it
+asked for to what it ran."""
 
 
 class Waiting(NamedTuple):
@@ -75,25 +79,40 @@ class Entry:
         return -job.partition.tier, -job.priority, self.submitted, self.submission
 
 
-def hindrance(job: Waiting, ran_over: bool, too_large: bool) -> str:
+def lack_of_nodes(job: Waiting, free: Counts, weights: Counts) -> str:
+    """Return why a job does not fit on all nodes of its partition, of which that is said.
+
+    Empty if it does; `free` has the processors of each node, 0 of others (`nodes.chosen`).
+    """
+    least, most = job.nodes
+    if chosen(free, weights, job.size, least, most) is not None:
+        return ""
+    if chosen(free, weights, job.size, 1) is None:
+        return "has too few nodes for the size"
+    if chosen(free, weights, job.size, 1, most) is None:
+        return f"has MaxNodes={most:.0f}, too few for the size"
+    return f"has MinNodes={least:.0f}, more than it can give"
+
+
+def hindrance(job: Waiting, ran_over: bool, lacking: str) -> str:
     """Return why its partition or its quality of service never let a job start, in words.
 
     Parameters
     ----------
     job : Waiting
     ran_over : bool
-        Its site let it run for longer than it asked for: no limit of time keeps it from starting.
-    too_large : bool
-        All nodes that it may have are not enough.
+        It ran for as long as it asked for, or longer: its limit may have been `LATE` less.
+    lacking : str
+        What its partition lacks (`lack_of_nodes`).
     """
     partition, qos = job.partition, job.qos
     there, quality = f"partition {plain(partition.name)}", f"QOS {plain(qos.name)}"
     if not partition.up:
         return f"{there} is not up"
-    if too_large:
-        return f"{there} has too few nodes for the size"
+    if lacking:
+        return f"{there} {lacking}"
     for name, longest in ((there, partition.max_time), (quality, qos.wall)):
-        if job.limit > longest and not ran_over:
+        if job.limit > longest + (LATE if ran_over else 0.0):
             return f"the time limit is above that of {name}"
     if job.size > min(qos.job_cpus, qos.user_cpus, qos.all_cpus):
         return f"the size is above that of {quality}"

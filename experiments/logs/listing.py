@@ -52,7 +52,7 @@ def print_character(character: Character, console: Console) -> None:
     print_cleaning(table.cleaning, console)
     if character.missing:
         told = ", ".join(f"{name} by {count:,}" for name, count in character.missing.items())
-        _say(console, f"not said: {told}")
+        _say(console, f"unknown: {told}")
     _title(console, "\nWhat all records say")
     console.print(_distributions(character))
     clock = "the log's clock"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -97,9 +98,26 @@ def _same(runs: list[Ran], so_far: bool) -> Sentence:
 
 def _other_platforms(runs: list[Ran]) -> str:
     """Return in which tables of their platforms runs differ, "" if in none."""
-    first, *others = (ran.platform.to_dict() for ran in runs)
+    first, *others = (_by_place(ran.platform.to_dict()) for ran in runs)
     names = [name for name, of in first.items() if any(other.get(name) != of for other in others)]
     return listed(["planned changes" if name == "changes" else name for name in names])
+
+
+def _by_place(platform: dict[str, Any]) -> dict[str, Any]:
+    """Return tables of a platform in which clusters have their places for names, but for their own.
+
+    So that other names make no other links.
+    """
+    places = {each["name"]: f"{place}" for place, each in enumerate(platform["clusters"])}
+
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [without(each) for each in value]
+        return places.get(value, value) if isinstance(value, str) else value
+
+    return {name: of if name == "clusters" else without(of) for name, of in platform.items()}
 
 
 def _other_parameters(runs: list[Ran]) -> Iterator[Sentence]:

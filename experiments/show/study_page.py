@@ -18,7 +18,7 @@ from experiments.show.page import templates
 from experiments.show.panels import Panel, Point, panel
 from experiments.show.tables import Cell, Column, Table, changes_table
 from experiments.show.words import Sentence
-from experiments.studies.telling import MARK, of_others
+from experiments.studies.telling import MARK, grew, of_others
 from experiments.studies.windows import dated
 from grid.metrics.stability import GREW
 
@@ -106,7 +106,7 @@ def _point(at: pd.DataFrame, value: Any, metric: str, scale: Scale) -> Point:
     if value not in at.index:
         return Point(math.nan, math.nan)
     row = at.loc[value]
-    note = "queue grew" if row["unstable"] else ""
+    note = "queue grew" if grew(row["unstable"]) else ""
     mean, half = float(row[metric]), float(row[f"{metric} half_width"])
     return Point(mean / scale.size, half / scale.size, note)
 
@@ -302,13 +302,13 @@ def _text(value: Any) -> Cell:
     return Cell(NONE if value is None or value is pd.NA or value != value else shown(value))
 
 
-def _number(value: Any, half: Any, unstable: int, scale: Scale, of: str) -> Cell:
+def _number(value: Any, half: Any, unstable: Any, scale: Scale, of: str) -> Cell:
     """Return a number with its half-width, if it has one, what it is of, and a mark.
 
     The mark is that queues of runs grew.
     """
     if value is None or value is pd.NA or math.isnan(value):
         return Cell(NONE)
-    mark = MARK if unstable and half is not None else ""
+    mark = MARK if grew(unstable) and half is not None else ""
     width = half or None  # nothing is chance where it is 0
     return Cell(scale.told(value, width) + mark + of, float(value))

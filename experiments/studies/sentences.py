@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,15 @@ from experiments.show.labels import (
     is_of_whole_run,
     label,
     scale_of_difference,
-    told,
 )
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.tables import EFFECT
 from experiments.studies.undefined import remarks
-from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
+from experiments.studies.verdicts import NAMED, pieces, place_of, size_of, stretches, verdicts
 from experiments.studies.windows import dates
 from experiments.sweeps.observations import seeds_matter, why_left
-from grid.metrics.stability import GREW
+from grid.metrics.stability import FEWEST, GREW
 
 if TYPE_CHECKING:
     from experiments.studies.tables import StudyTables
@@ -216,45 +216,34 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
     """Return what a parameter does to a policy in words; a row for each setting of the others."""
     if not rows[["lower", "higher"]].any(axis=None):
         return "stays the same"
-    metric, sure = outcome.metric, rows["surely_changes"]
+    metric, sure, verb, but = outcome.metric, rows["surely_changes"], "changes", ""
+    alone = rows["difference"].abs() > rows["half_width"]
+    if not sure.any() and alone.any():
+        sure, verb = alone, "may change"
+        but = ", which is not sure beside the other comparisons of this parameter"
     if not sure.any():
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
         many = f"{_from_to(rows['n'])} {pieces(outcome, rows['n'].max())}"
         return f"does not change as far as {many} can tell{where}"
-    scale = scale_of_difference(metric, PERCENT)
-    if scale is not POINTS and (rows["mean"][sure] <= 0.0).any():  # of what there is no share
-        return _absolutely(metric, rows, sure) + _how_often(outcome, rows)
-    of, half_of = ("difference", "half_width") if scale is POINTS else ("share", "share half_width")
-    changes = rows[of][sure]
-    low, high = changes.min(), changes.max()
     if len(rows) == 1:
-        half = rows[half_of].iloc[0]
-        often = _how_often(outcome, rows)
-        return f"changes by {'+' if low > 0 else ''}{scale.with_unit(low, half)}{often}"
-    ends = [signed_percent(low), signed_percent(high)]
-    size = f"{ends[0] if ends[0] == ends[1] else ' to '.join(ends)} {scale.unit}"
-    return f"changes by {size} in {int(sure.sum())} of {len(rows)} cases"
+        row = rows.iloc[0]
+        side = "lower" if row["difference"] < 0 else "higher"
+        size = size_of(metric, row["difference"], row["mean"], row["half_width"])
+        often = f"{side} in {row[side]} of {row['n']} {pieces(outcome, row['n'])}"
+        return f"{verb} by {size} ({often}){but}"
+    return f"{verb} by {_range(metric, rows[sure])} in {sure.sum()} of {len(rows)} cases{but}"
 
 
-def _how_often(outcome: StudyTables, rows: pd.DataFrame) -> str:
-    """Return in how many replications a single case changes that way."""
-    if len(rows) > 1:
-        return ""
-    side = "lower" if rows["difference"].iloc[0] < 0 else "higher"
-    often, pairs = rows[side].iloc[0], rows["n"].iloc[0]
-    return f" ({side} in {often} of {pairs} {pieces(outcome, pairs)})"
-
-
-def _absolutely(metric: str, rows: pd.DataFrame, sure: pd.Series) -> str:
-    """Return, as `_change`, by how much in the metric's own unit."""
-    changes = rows["difference"][sure]
-    half = rows["half_width"].iloc[0] if len(rows) == 1 else None
-    ends = [
-        f"{'+' if each > 0 else ''}{told(metric, each, half)}"
-        for each in dict.fromkeys((changes.min(), changes.max()))
-    ]
-    cases = "" if len(rows) == 1 else f" in {len(changes)} of {len(rows)} cases"
-    return f"changes by {' to '.join(ends)}{cases}"
+def _range(metric: str, rows: pd.DataFrame) -> str:
+    """Return between what changes are: shares of means, else in the metric's own unit."""
+    scale = scale_of_difference(metric, PERCENT)
+    if scale is not POINTS and (rows["mean"] <= 0.0).any():  # of what there is no share
+        changes = rows["difference"]
+        ends = [size_of(metric, each, 0.0, math.nan) for each in (changes.min(), changes.max())]
+        return " to ".join(dict.fromkeys(ends))
+    changes = rows["difference"] / (1.0 if scale is POINTS else rows["mean"])
+    ends = [signed_percent(each) for each in (changes.min(), changes.max())]
+    return f"{' to '.join(dict.fromkeys(ends))} {scale.unit}"
 
 
 def _lacking(outcome: StudyTables) -> Iterator[str]:
@@ -265,6 +254,13 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
         yield (
             f"The mean queue {GREW} in {_runs(outcome, unstable)}. Means with a * are those of "
             "runs of this length: in longer ones jobs may wait longer."
+        )
+    runs = outcome.runs
+    unjudged = runs["stable"].isna().sum() if not outcome.provenance.get("inputs") else 0
+    if unjudged:
+        yield (
+            f"Whether the queue grew was not judged in {unjudged} of {counted(len(runs), 'run')}, "
+            f"which {'is' if unjudged == 1 else 'are'} of fewer than {FEWEST:,} jobs, or in rounds."
         )
     if len(unfinished):
         why = why_left(outcome.runs)
@@ -303,7 +299,7 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
     precision = outcome.study.replications.precision
     if precision is not None:
         half, mean = points[f"{outcome.metric} half_width"], points[outcome.metric].abs()
-        loose = points[(half > precision * mean) & (points["unstable"] == 0)]
+        loose = points[(half > precision * mean) & (points["unstable"].fillna(0) == 0)]
         if len(loose):
             yield (
                 f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: at "

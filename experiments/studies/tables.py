@@ -12,7 +12,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Self
 
-import numpy.typing as npt
 import pandas as pd
 from pydantic import ValidationError
 
@@ -27,7 +26,7 @@ from experiments.studies.ranking import (
     surely_apart,
     surely_better,
 )
-from experiments.sweeps.statistics import Interval, mean_interval, ratio_interval
+from experiments.sweeps.statistics import Interval, mean_interval
 
 COUNTS = ("unfinished", "rejected", "stable")
 """Columns of runs that are no metrics."""
@@ -129,11 +128,11 @@ class StudyTables:
         """A row for each policy in each setting.
 
         Columns: workload, the parameters that vary, policy, ``n`` replications, how many of
-        them had a queue that grew (``unstable``), jobs left ``unfinished`` and ``rejected``; and of
-        each metric that is reported its mean by its name, and the half-width of its 95 % confidence
-        interval as ``NAME half_width``. It is of the ``NAME n`` runs that have such a number; there
-        is none if a run leaves jobs unfinished. Where queues of runs grew, it is that of runs of
-        their length.
+        them had a queue that grew (``unstable``, none if that was not judged), jobs left
+        ``unfinished`` and ``rejected``; and of each metric that is reported its mean by its name,
+        and the half-width of its 95 % confidence interval as ``NAME half_width``. It is of the
+        ``NAME n`` runs that have such a number; there is none if a run leaves jobs unfinished.
+        Where queues of runs grew, it is that of runs of their length.
         """
         rows = []
         for at, runs in self._groups([*self.where, "policy"]):
@@ -148,7 +147,7 @@ class StudyTables:
                 number = int(runs[name].notna().sum())
                 row |= {name: mean, f"{name} half_width": half, f"{name} n": number}
             rows.append(row)
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows).astype({"unstable": "Int64"} if rows else {})
 
     @cached_property
     def ranking(self) -> pd.DataFrame:
@@ -159,9 +158,8 @@ class StudyTables:
 
         Columns: workload, the parameters that vary, ``rank`` (`ranking.ranks`), policy, ``n``,
         ``mean`` of the metric and its ``half_width``; compared with the first policy, which has
-        the best mean, the paired ``difference`` with its ``difference half_width``, that as a
-        ``share`` of the best mean with its ``share half_width`` (`statistics.ratio_interval`; none
-        of a mean of 0 or less), in how many replications it is ``better`` and ``worse``, and
+        the best mean, the paired ``difference`` with its ``difference half_width``, in how many
+        replications it is ``better`` and ``worse``, and
         whether it is ``surely_worse`` (`ranking.surely_better`); its runs whose queue grew,
         ``unstable``, and the jobs that it ``rejected``.
         """
@@ -189,10 +187,8 @@ class StudyTables:
         )
         for policy in order:
             mean, half = _cells(mean_interval(shared[policy]))
-            best = shared[order[0]]
-            apart = differences(shared[policy], best)
+            apart = differences(shared[policy], shared[order[0]])
             difference, of_difference = _cells(mean_interval(apart))
-            share, of_share = _cells(_share(apart, best))
             yield {
                 "rank": rank[policy],
                 "policy": policy,
@@ -201,8 +197,6 @@ class StudyTables:
                 "half_width": half,
                 "difference": difference,
                 "difference half_width": of_difference,
-                "share": share,
-                "share half_width": of_share,
                 "better": int((sign * apart < 0).sum()),
                 "worse": int((sign * apart > 0).sum()),
                 "surely_worse": (order[0], policy) in better,
@@ -216,8 +210,7 @@ class StudyTables:
         parameters that vary (none for the one itself, and for those that the policy does not read:
         their runs are the same); of ``n`` pairs of runs with the same seed
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
-        and its ``half_width``, both as in `ranking` also as ``share`` and ``share half_width`` of
-        that mean; in how many pairs the second is ``lower`` and ``higher``, and
+        and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
         whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the parameter
         together, but for policies that do not read the parameter); and ``unstable``, runs of both
         points whose queue grew.
@@ -236,7 +229,6 @@ class StudyTables:
                     shared = common({"one": samples[one], "other": samples[other]})
                     apart = differences(shared["other"], shared["one"])
                     difference, half = _cells(mean_interval(apart) if len(apart) else None)
-                    share, of_share = _cells(_share(apart, shared["one"]))
                     samples_of_rows.append(apart)
                     rows.append(
                         {
@@ -248,16 +240,14 @@ class StudyTables:
                             "mean": float(shared["one"].mean()),
                             "difference": difference,
                             "half_width": half,
-                            "share": share,
-                            "share half_width": of_share,
                             "lower": int((apart < 0).sum()),
                             "higher": int((apart > 0).sum()),
                             "surely_changes": False,
-                            "unstable": _unstable(of_values[one]) + _unstable(of_values[other]),
+                            "unstable": _unstable(pd.concat([of_values[one], of_values[other]])),
                         }
                     )
         columns = ["parameter", "from", "to", *self.where, "policy", *EFFECT]
-        found = pd.DataFrame(rows, columns=columns)
+        found = pd.DataFrame(rows, columns=columns).astype({"unstable": "Int64"})
         for parameter, of in found.groupby("parameter", sort=False):
             judged = [row for row in of.index if parameter not in unread.get(of["policy"][row], ())]
             found.loc[judged, "surely_changes"] = surely_apart(
@@ -303,11 +293,10 @@ class StudyTables:
 COUNTED = ("rank", "n", "better", "worse", "unstable", "rejected")
 RANKED = (
     *("rank", "policy", "n", "mean", "half_width", "difference", "difference half_width"),
-    *("share", "share half_width"),
     *("better", "worse", "surely_worse", "unstable", "rejected"),
 )
 EFFECT = (
-    *("n", "mean", "difference", "half_width", "share", "share half_width"),
+    *("n", "mean", "difference", "half_width"),
     *("lower", "higher", "surely_changes", "unstable"),
 )
 
@@ -349,19 +338,14 @@ def mean_of(runs: pd.DataFrame, metric: str) -> Interval | None:
     return None if runs["unfinished"].any() or found.empty else mean_interval(found)
 
 
-def _share(apart: npt.ArrayLike, base: pd.Series) -> Interval | None:
-    """Return the mean of differences as a share of what they are differences to."""
-    return ratio_interval(apart, base) if len(base) and base.mean() > 0 else None
-
-
-def _troubles(runs: pd.DataFrame) -> dict[str, int]:
+def _troubles(runs: pd.DataFrame) -> dict[str, int | None]:
     """Return what stands beside the mean of a policy that has a rank."""
     return {"unstable": _unstable(runs), "rejected": int(runs["rejected"].sum())}
 
 
-def _unstable(runs: pd.DataFrame) -> int:
-    """Return of how many runs the queue grew."""
-    return int((runs["stable"] == 0).sum())
+def _unstable(runs: pd.DataFrame) -> int | None:
+    """Return of how many runs the queue grew; None if that was judged of none."""
+    return None if runs["stable"].isna().all() else int((runs["stable"] == 0).sum())
 
 
 def _cells(interval: Interval | None) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import pandas as pd
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
@@ -19,6 +20,11 @@ WIDEST = 1000
 """Columns of text that a table may have."""
 MARK = "*"
 """Stands behind means of runs of which some had a queue that grew."""
+
+
+def grew(unstable: Any) -> bool:
+    """Return whether the queue of some runs of a point grew, as far as that was judged."""
+    return bool(pd.notna(unstable) and unstable > 0)
 
 
 def print_outcome(outcome: StudyOutcome, console: Console) -> None:
@@ -61,8 +67,8 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
         table.add_column(_lines(heading(name, its)), **numbers)
     for _, row in rows.iterrows():
         ranked = not math.isnan(row["mean"])
-        point = points.loc[(*place, row["policy"])]
-        mark = MARK if row["unstable"] else ""
+        point = here.astype(object).loc[(*place, row["policy"])]  # else of one dtype, with its NA
+        mark = MARK if grew(row["unstable"]) else ""
         rank = str(row["rank"]) if ranked else NONE
         apart_from_best = [
             _difference(scale, row) if ranked else NONE,

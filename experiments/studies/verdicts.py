@@ -13,7 +13,7 @@ import pandas as pd
 from experiments.scenario.assignments import shown
 from experiments.show.comparing import rejected_more
 from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
-from experiments.show.numbers import PERCENT, PLAIN, POINTS, duration, listed
+from experiments.show.numbers import PLAIN, POINTS, duration, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _of_one(setting: Setting) -> str:
         ("surely worse", setting.others[beaten]),
     ):
         if len(rows):
-            each = [_against(outcome, row) for _, row in rows.iterrows()]
+            each = [_against(outcome, row, leader) for _, row in rows.iterrows()]
             more = f" and {len(each) - NAMED} more" if len(each) > NAMED else ""
             words += f"; {words_of}: {', '.join(each[:NAMED])}{more}"
     if unranked:
@@ -178,10 +178,10 @@ def _how_sure(setting: Setting) -> str:
     return "" if setting.others.empty else f", but {verb(setting.leaders)} not surely the best"
 
 
-def _against(outcome: StudyTables, row: Any) -> str:
+def _against(outcome: StudyTables, row: Any, leader: Any) -> str:
     """Return how far a policy is from the leader, and in how many replications it is worse."""
-    of = "difference" if scale_of_difference(outcome.metric, PLAIN) is POINTS else "share"
-    far = distance(outcome.metric, row["difference"], row[of], row[f"{of} half_width"])
+    half = row["difference half_width"]
+    far = distance(outcome.metric, row["difference"], leader["mean"], half)
     side, often = "worse", row["worse"]
     if row["better"] > row["worse"]:
         side, often = "better", row["better"]
@@ -220,21 +220,31 @@ def place_of(outcome: StudyTables, values: Any) -> str:
     return ", ".join(told)
 
 
-def distance(metric: str, difference: float, share: float, half: float) -> str:
-    """Return a difference in words: of shares in percentage points, else as a share of a mean.
+def distance(metric: str, difference: float, mean: float, half: float) -> str:
+    """Return a difference in words, and which share of a mean it is.
 
-    If there is no share, for that mean is 0, in the metric's own unit.
-
-    >>> distance("mean_wait", -3.0, -0.3, 0.05), distance("mean_wait", 300.0, math.nan, math.nan)
-    ('30.0 ± 5.0 % below it', '5 min above it')
-    >>> distance("utilization", -0.2, -0.2, math.nan)
+    >>> distance("mean_wait", -180.0, 600.0, 30.0), distance("mean_wait", 300.0, 0.0, math.nan)
+    ('3.00 ± 0.50 min or 30.0 % below it', '5 min above it')
+    >>> distance("utilization", -0.2, 0.8, math.nan)
     '20 percentage points below it'
     """
-    side = "above it" if difference > 0 else "below it"
-    if math.isnan(share):
-        return f"{told(metric, abs(difference))} {side}"
-    scale = scale_of_difference(metric, PERCENT)
-    return f"{scale.with_unit(abs(share), _half(half))} {side}"
+    size = size_of(metric, abs(difference), mean, half).replace("+", "")
+    return f"{size} {'above it' if difference > 0 else 'below it'}"
+
+
+def size_of(metric: str, difference: float, mean: float, half: float) -> str:
+    """Return how large a change is, and which share of a mean, if that is above 0.
+
+    Of shares, how many percentage points.
+
+    >>> size_of("mean_wait", -180.0, 600.0, 30.0), size_of("utilization", 0.2, 0.8, 0.05)
+    ('-3.00 ± 0.50 min or -30.0 %', '+20.0 ± 5.0 percentage points')
+    """
+    sign = "+" if difference > 0 else ""
+    if scale_of_difference(metric, PLAIN) is POINTS:
+        return f"{sign}{POINTS.with_unit(difference, _half(half) or None)}"
+    share = f" or {signed_percent(difference / mean)} %" if mean > 0 else ""
+    return f"{sign}{told(metric, difference, _half(half) or None)}{share}"
 
 
 def _half(width: float) -> float | None:

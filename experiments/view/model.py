@@ -12,10 +12,12 @@ from pydantic.fields import FieldInfo
 from agents.model import GridModel
 from agents.registry import GLOBAL, LOCAL, name_of
 from experiments.scenario.assignments import shown
+from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import LOGS, SYNTHETIC
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.workloads.table import stated_by
 
 Control = dict[str, Any]
 
@@ -68,9 +70,12 @@ class ScenarioModel(GridModel):
         Why it is not as it was asked for; empty if it is.
     chosen : str
         What its controls say of it, in words: sliders show no values.
+    notes : list of str
+        What a run of it is said to assume, or to be given without effect (`scenario.notes`).
     """
 
     of: ClassVar[Scenario]
+    begun: ClassVar[int]
 
     def __init__(self, seed: int | str = 0, **kwargs: Any) -> None:
         kwargs.pop("scenario", None)  # Mesa's own, since 3.5
@@ -81,7 +86,7 @@ class ScenarioModel(GridModel):
             self._begin(int(seed), kwargs)
         except GridError as error:
             self.refused = str(error)
-            self._begin(0, {})
+            self._begin(self.begun, {})
         lock_of(self)  # a play that a reset ends may step it before it is drawn
 
     def step(self) -> None:
@@ -98,11 +103,12 @@ class ScenarioModel(GridModel):
         told = ((each["label"], each["value"]) for each in controls(chosen, seed).values())
         self.chosen = ", ".join(f"{label} {shown(value)}" for label, value in told)
         chosen.model(seed, made=made)
+        self.notes = notes(chosen, stated=stated_by(self.workload))
 
 
-def model_class(scenario: Scenario) -> type[ScenarioModel]:
-    """Return the class of the models of a scenario."""
-    return type("OfScenario", (ScenarioModel,), {"of": scenario})
+def model_class(scenario: Scenario, seed: int = 0) -> type[ScenarioModel]:
+    """Return the class of the models of a scenario; what is refused has this seed instead."""
+    return type("OfScenario", (ScenarioModel,), {"of": scenario, "begun": seed})
 
 
 def controls(scenario: Scenario, seed: int) -> dict[str, Control]:

@@ -81,6 +81,8 @@ def _now(model: GridModel) -> Any:
         happenings.look()
         lines = messages_panel(model, happenings.last, UNICODE, WIDTH, HEIGHT)
         done = f"{model.world.log.count:,} of {counted(model.workload.count, 'job')} done"
+        if rejected := model.world.state.rejected:
+            done += f" ({rejected:,} rejected)"
         told = f"Simulated time {duration(model.now)}, {done}, {counted(model.messages, 'message')}"
     text = escape("\n".join(line.plain for line in lines[1:]))
     with solara.Column() as shown:
@@ -89,6 +91,8 @@ def _now(model: GridModel) -> Any:
         solara.Text(told)
         if chosen := getattr(model, "chosen", ""):
             solara.Text(chosen, style="font-size: 12px")
+        for note in getattr(model, "notes", ()):
+            solara.Text(note, style="font-size: 12px")
         solara.HTML("pre", text, style="font-size: 11px; line-height: 1.4")
     return shown
 
@@ -126,7 +130,7 @@ def __getattr__(name: str) -> Any:
     def Page() -> None:  # noqa: N802 as solara calls it
         assert _shown is not None
         scenario, seed = _shown
-        begun = solara.use_memo(lambda: model_class(scenario)(seed), [])
+        begun = solara.use_memo(lambda: model_class(scenario, seed)(seed), [])
         model = solara.use_reactive(begun)
 
         def leave() -> None:

@@ -15,7 +15,7 @@ from grid.workloads.source import DROPPED, Cleaning
 CUT_OFF = f"record cut off or garbled{DROPPED}"
 NO_SUBMIT = f"no submit time{DROPPED}"
 NO_SIZE = f"no size{DROPPED}"
-NO_RUNTIME = f"no run time{DROPPED}"
+NO_RUNTIME = f"no known run time{DROPPED}"
 NO_WAIT = f"no recorded wait{DROPPED}"
 REQUESTED_SIZE = "no allocated processors: requested processors taken"
 ZERO_RUNTIME = "run time 0: counted as 1 s"

@@ -20,7 +20,7 @@ DEFAULTS = Scheduling()
 def job(slot, size, limit, partition=MAIN, nodes=4, user=0, priority=0, since=0.0, mask=None):
     mask = np.ones(nodes, bool) if mask is None else np.array(mask, bool)
     waiting = Waiting(slot, size, limit, user, partition, mask, since, priority)
-    return waiting._replace(hindrance=hindrance(waiting, ran_over=False, too_large=False))
+    return waiting._replace(hindrance=hindrance(waiting, ran_over=False, lacking=""))
 
 
 def there(free, jobs=(), now=0.0):

@@ -44,7 +44,7 @@ def test_the_contract(log):
     found = told("inspect", log)
     assert found["jobs"] == 5
     assert found["usable"] == 3
-    assert found["dropped"] == {"no size": 1, "no run time": 1}
+    assert found["dropped"] == {"no size": 1, "no known run time": 1}
     assert found["max_processors"] == 10
     sizes, runtimes = np.array([4, 2, 6, 10]), np.array([100, 0, 300, 50])
     assert found["mean_size"] == sizes.mean()
@@ -107,7 +107,7 @@ def test_tables_for_people(log, tmp_path):
     for words in (
         "Cleaning of 5 records",
         "no size: dropped",
-        "not said: size by 1, run time by 1, estimate by 3, wait by 5, user by 2, application by 5",
+        "unknown: size by 1, run time by 1, estimate by 3, wait by 5, user by 2, application by 5",
         "run time 0: counted as 1 s",
         "estimate / run",
         "1996-09-30",

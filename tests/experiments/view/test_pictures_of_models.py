@@ -231,10 +231,16 @@ def test_a_model_is_made_as_its_controls_say():
     ],
 )
 def test_what_cannot_be_is_refused_and_the_scenario_stands_in(changes, why):
-    model = model_class(QUICKSTART)(**changes)
+    model = model_class(QUICKSTART, 7)(**changes)
     assert why in model.refused
     assert "\n" not in model.refused
     assert model.workload.count == 400
+    assert model.chosen.startswith("seed 7, ")
+
+
+def test_what_a_run_notes_is_there_to_be_shown():
+    model = model_class(Scenario.load("quickstart").changed(jobs=20, max_size=40))()
+    assert any("jobs larger than 20 are rejected" in note for note in model.notes)
 
 
 # The server ---------------------------------------------------------------------------------------

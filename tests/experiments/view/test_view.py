@@ -24,8 +24,8 @@ from experiments.view import model as module, page
 page.app_of((Scenario.load("quickstart"), 0))
 made, model_class = [], module.model_class
 
-def noted(scenario):
-    return lambda seed: made.append(model_class(scenario)(seed)) or made[0]
+def noted(scenario, seed):
+    return lambda seed: made.append(model_class(scenario, seed)(seed)) or made[0]
 
 module.model_class = noted
 _, shown = solara.render(page.Page(), handle_error=False)

@@ -80,7 +80,7 @@ def test_numbers_and_requested_times(tmp_path):
 def test_other_profiles_have_no_run_time(tmp_path):
     profiles = {"p": {"type": "\x1b[2Jsmpi"}, "q": {"type": "delay", "delay": 1}}
     table = log(tmp_path, profiles, [*JOBS, {**JOBS[0], "profile": "q"}]).cleaned()
-    assert table.cleaning.drops == {"no run time": 1}
+    assert table.cleaning.drops == {"no known run time": 1}
     assert "profile of type '\\x1b[2Jsmpi': run time not known" in table.cleaning.rules
 
 
