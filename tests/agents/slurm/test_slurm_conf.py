@@ -163,6 +163,12 @@ def test_defaults_of_nodes_combine_with_their_own(tmp_path):
     assert [node.cpus for node in conf_of(tmp_path, text).nodes] == [32, 5, 3, 16]
 
 
+def test_lines_that_go_on_are_joined_as_they_are(tmp_path):
+    conf = conf_of(tmp_path, WHOLE.replace("bf_interval=60,", "bf_interval=45,\\\n"))
+    assert (conf.scheduling.bf_interval, conf.scheduling.bf_window) == (45, 172_800)
+    assert "bf_window" not in conf.note
+
+
 def test_options_in_any_case(tmp_path):
     conf = conf_of(tmp_path, "SchedulerParameters=BF_Interval=90,DEFER,Max_RPC_cnt=5\n")
     assert conf.scheduling == Scheduling(bf_interval=90, defer=True)

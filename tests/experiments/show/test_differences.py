@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 
+from experiments.run.result_files import platform_of
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.show.comparing import compared
@@ -246,3 +248,18 @@ def test_what_files_do_not_tell_is_not_called_the_same(tmp_path):
     alike = words(runs["plain"], runs["again"])
     assert "as far as their numbers, arrivals, sizes and run times tell." in alike
     assert SAME in words(runs["one"], again(runs["one"]))
+
+
+def test_the_same_processors_given_in_two_ways_are_no_difference(one):
+    other = again(one, nodes=max(one.platform.sizes.tolist()))
+    assert "other values" not in words(one, other)
+    (found,) = differences([one, other])
+    assert (found.name, found.matters) == ("nodes", False)
+    larger = Platform.star(one.platform.sizes + 1)
+    assert "nodes" in words(one, dataclasses.replace(other, platform=larger))
+
+
+def test_other_names_of_clusters_make_no_other_links(one):
+    told = json.dumps(one.platform.to_dict()).replace('"C2"', '"Seth"')
+    other = dataclasses.replace(again(one), platform=platform_of(json.loads(told), "told"))
+    assert "They were on different platforms: other clusters." in words(one, other)
