@@ -118,14 +118,17 @@ def _provenance(ran: Ran) -> str:
     return f"{ran.name}: scenario {summary['scenario']}, jobs: {of}, seed {summary['seed']}{at}{by}"
 
 
+WHERE_KNOWN = ("deadlines_met", "energy_kwh", "cost", "co2_kg")
+"""Numbers that readers want first of runs that have them."""
+
+
 def figures(summary: dict[str, Any]) -> dict[str, str]:
     """Return the numbers of a summary that readers want first."""
     metrics, counts = summary["metrics"], summary["jobs"]
     names = ["mean_wait", "p95_wait", "mean_bounded_slowdown", "utilization", "makespan"]
     if metrics.get("coallocated"):
         names.append("coallocated")
-    if metrics.get("deadlines_met") is not None:
-        names.append("deadlines_met")
+    names += [name for name in WHERE_KNOWN if metrics.get(name) is not None]
     return {
         "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
         **{_figure(name, summary): labels.told(name, metrics[name]) for name in names},
@@ -143,7 +146,7 @@ def _figure(name: str, summary: dict[str, Any]) -> str:
 RUN_NUMBERS = (
     *("mean_wait", "p95_wait", "max_wait", "mean_turnaround", "mean_bounded_slowdown"),
     *("p95_bounded_slowdown", "utilization", "makespan", "coallocated", "mean_penalty"),
-    "deadlines_met",
+    *WHERE_KNOWN,
 )
 CLUSTER_NUMBERS = (
     *("size", "rate", "jobs", "utilization", "mean_wait", "max_wait", "mean_bounded_slowdown"),
@@ -238,7 +241,7 @@ def _parameters(runs: list[Ran]) -> list[Table]:
         told = [each for each in parameters(runs) if all(each.means)]
         of_one = [[Cell(each.name), Cell(each.values[0])] for each in told]
         heads = [Column(name, text=True) for name in ("parameter", "value")]
-        return [Table("Parameters", heads, of_one, "As --set takes them.")]
+        return [Table("Parameters", heads, of_one, "As --set takes them, or --seed.")]
     found = differences(runs)
     idle = any(each.cells != each.values for each in found)
     note = "Values in brackets mean nothing in that run." if idle else ""

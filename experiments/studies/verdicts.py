@@ -228,23 +228,26 @@ def distance(metric: str, difference: float, mean: float, half: float) -> str:
     >>> distance("utilization", -0.2, 0.8, math.nan)
     '20 percentage points below it'
     """
-    size = size_of(metric, abs(difference), mean, half).replace("+", "")
+    size = size_of(metric, abs(difference), mean, half, signed=False)
     return f"{size} {'above it' if difference > 0 else 'below it'}"
 
 
-def size_of(metric: str, difference: float, mean: float, half: float) -> str:
+def size_of(metric: str, difference: float, mean: float, half: float, signed: bool = True) -> str:
     """Return how large a change is, and which share of a mean, if that is above 0.
 
-    Of shares, how many percentage points.
+    Of shares, how many percentage points. With its signs, or of one above 0 without.
 
     >>> size_of("mean_wait", -180.0, 600.0, 30.0), size_of("utilization", 0.2, 0.8, 0.05)
     ('-3.00 ± 0.50 min or -30.0 %', '+20.0 ± 5.0 percentage points')
     """
-    sign = "+" if difference > 0 else ""
+    sign = "+" if signed and difference > 0 else ""
     if scale_of_difference(metric, PLAIN) is POINTS:
         return f"{sign}{POINTS.with_unit(difference, _half(half) or None)}"
-    share = f" or {signed_percent(difference / mean)} %" if mean > 0 else ""
-    return f"{sign}{told(metric, difference, _half(half) or None)}{share}"
+    size = f"{sign}{told(metric, difference, _half(half) or None)}"
+    if mean <= 0:
+        return size
+    share = signed_percent(difference / mean)
+    return f"{size} or {share if signed else share.removeprefix('+')} %"
 
 
 def _half(width: float) -> float | None:

@@ -33,8 +33,9 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         job, arrival (s), size (processors), start, finish (s), placement (``C1:5``; co-allocated
         ``C1:5+C3:4``), cluster (name; empty if co-allocated), origin (name; empty if submitted
         to the global scheduler), execution_time (with staging; of a split job as if links had no
-        limits and no latency), predicted_time, wait, turnaround (s), bounded_slowdown, deadline (s, absolute; inf without one), over_deadline (s; NaN without
-        a deadline), restarts. A rejected job has NaN for its times and an empty placement.
+        limits and no latency), predicted_time, wait, turnaround (s), bounded_slowdown, deadline
+        (s, absolute; inf without one), over_deadline (s; NaN without a deadline), restarts. A
+        rejected job has NaN for its times and an empty placement.
     """
     records = records[in_order(records)]
     names = np.array([*platform.names, ""], object)  # index -1 means no cluster: the last
