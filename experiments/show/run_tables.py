@@ -11,6 +11,7 @@ from rich.text import Text
 
 from experiments.run.result_files import measured_links
 from experiments.run.results import Result
+from experiments.scenario.unread import PREDICTIONS, go_by_predictions
 from experiments.show.labels import (
     MEASURED,
     WAITS_OF_RESTARTED,
@@ -99,7 +100,7 @@ def print_result(result: Result, console: Console) -> None:
     console.print(table)
     console.print()
     shown = summary["clusters"][:ROWS_SHOWN]
-    columns = CLUSTER_COLUMNS | (OFF if metrics["mean_prediction_error"] else {})
+    columns = CLUSTER_COLUMNS | _off(result, summary["clusters"])
     print_whole(_table_of("cluster", shown, columns), console)
     if result.platform.brokers:
         console.print()
@@ -107,7 +108,7 @@ def print_result(result: Result, console: Console) -> None:
     if result.classes:
         console.print()
         print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
-    if result.applications:
+    if result.applications and _off(result, result.applications):
         console.print()
         most = result.applications[:ROWS_SHOWN]
         print_whole(_table_of("application", most, APPLICATION_COLUMNS), console)
@@ -233,9 +234,20 @@ def _coallocation(
             yield label(name), told(name, metrics[name])
 
 
+def _off(result: Result, rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the column of how far predictions were off, if they were, and somebody cares.
+
+    That is a scheduler, or whoever chose them.
+    """
+    scenario = result.scenario
+    chosen = scenario.parameters.model_fields_set - scenario.packaged  # type: ignore[union-attr]
+    matters = go_by_predictions(scenario) or not chosen.isdisjoint(PREDICTIONS)
+    return OFF if matters and any(row["mean_prediction_error"] for row in rows) else {}
+
+
 def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what columns of the table of clusters mean, those that it has."""
-    off = any(row["mean_prediction_error"] for row in clusters)
+    off = _off(result, clusters)
     columns = _columns(clusters, CLUSTER_COLUMNS | OFF)
     notes = {
         "idle_time_mean": "own idle: in its own makespan",
