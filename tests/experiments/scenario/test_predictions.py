@@ -17,6 +17,7 @@ from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
+from tests.experiments.log_files import record
 from tests.experiments.matrix import MODES, OF_ANY_JOBS, Combination, scenario_of
 
 PLATFORM = Platform.star([20, 16], [1.0, 1.5])
@@ -148,3 +149,16 @@ def test_one_that_chooses_among_clusters_chooses_nothing_on_one():
     for sizes, told in (([8], True), ([8, 8], False)):
         lines = notes(Scenario("few", Platform.star(sizes), given, "ect", "fcfs"))
         assert any("they change no schedule" in line for line in lines) == told
+
+
+@pytest.mark.parametrize(
+    ("local", "options", "shown"),
+    [("easy", [], True), ("fcfs", [], False), ("fcfs", ["--set", "prediction=requested"], True)],
+)
+def test_how_far_off_predictions_were_is_shown_where_it_matters(local, options, shown, tmp_path):
+    path = tmp_path / "mine.swf"
+    path.write_text("\n".join(record(number, number, 10, 2, time=60) for number in (1, 2, 3)))
+    words = ["run", "site", "--local", local, "--workload", str(path), *options]
+    got = CliRunner().invoke(main, words)
+    assert got.exit_code == 0, got.stderr
+    assert ("off: mean prediction error" in got.stdout) == shown
