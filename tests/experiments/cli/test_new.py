@@ -72,7 +72,9 @@ def test_bad_input_is_a_line_and_writes_nothing(words, told, tmp_path, monkeypat
 
 
 def test_nothing_is_written_over(tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "mine", raising=False)  # of another test
+    monkeypatch.delitem(sys.modules, "mine", raising=False)  # of another test, as are folders
+    others = str(tmp_path.parent)
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if not each.startswith(others)])
     (tmp_path / "test_mine.py").write_text("mine")
     got = call("new", "metric", "mine", "--out", tmp_path)
     assert got.exit_code == 2

@@ -111,10 +111,10 @@ EACH = [(name, "fcfs") for name in GLOBAL] + [("round-robin", name) for name in 
 @pytest.mark.parametrize("selection", ["fpfs", "easy"])
 def test_predictions_matter_where_that_is_said_and_nowhere_else(policy, local, selection):
     differed = said = False
-    for mode, seed in itertools.product(MODES, range(4)):
+    for mode, seed in itertools.product(MODES, range(2)):
         try:
             scenario = scenario_of(Combination(policy, local, "plain", mode, seed))
-            given = {"selection": selection, "prediction_error": 0.8, "round_time": 0.5}
+            given = {"selection": selection, "prediction_error": 0.8}
             wrong = scenario.with_parameters(given, "test")
             tables = [
                 run(each, seed).jobs.drop(columns="predicted_time")
