@@ -54,9 +54,9 @@ class Scheduler(NamedAgent):
     paper: ClassVar[str] = ""
     """Key of the paper that describes it."""
     uses_deadlines: ClassVar[bool | None] = None
-    """Whether deadlines, which are drawn for it then, matter; None: see `agents.reading`."""
+    """Whether deadlines, which are drawn for it then, matter; None: see `agents.reads`."""
     reads_predictions: ClassVar[bool] = True
-    """Whether predictions may matter; `agents.reading` tells of which subclasses."""
+    """Whether predictions may matter; `agents.reads` tells of which subclasses."""
     settings_type: ClassVar[type | None] = None
     """A frozen dataclass of what it can be set to, parameters of scenarios (`grid.settings`)."""
 

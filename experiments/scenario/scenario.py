@@ -16,7 +16,7 @@ from agents.model import GridModel
 from agents.pace.built_in import Exact
 from agents.pace.predicting import is_told
 from agents.pace.predictor import Prediction, Predictor
-from agents.reading import reads_deadlines
+from agents.reads import reads_deadlines
 from agents.registry import global_scheduler, local_scheduler, name_of, predictor
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.queueing.visiting import QueuePolicy
-from agents.reading import mentions, reads_deadlines, reads_predictions
+from agents.reads import mentions, reads_deadlines, reads_predictions
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection

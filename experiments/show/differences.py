@@ -22,7 +22,7 @@ CLOSE, CLOSE_S = 1e-6, 1e-6
 """How far apart two run times of a job may be, told by its starts and ends: a share, s."""
 
 
-SIZES = {"clusters", "nodes"}
+OF_PLATFORM = {"clusters", "nodes"}
 """Parameters that mean nothing beside one another where all clusters are as large and as quick."""
 
 BRIEF = 3
@@ -74,7 +74,7 @@ def parameters(runs: Sequence[Ran]) -> Iterator[Difference]:
     names = dict.fromkeys(name for each in given for name in each if name != "step")
     idle = [_idle(ran) for ran in runs]
     if len({(*ran.platform.sizes.tolist(), *ran.platform.rates.tolist()) for ran in runs}) == 1:
-        idle = [of | SIZES for of in idle] if len(runs) > 1 else idle
+        idle = [of | OF_PLATFORM for of in idle] if len(runs) > 1 else idle
     for name in names:
         values = [shown(each[name]) if name in each else NONE for each in given]
         yield Difference(name, values, [name not in of for of in idle])

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from agents.reading import reads_deadlines
+from agents.reads import reads_deadlines
 from agents.registry import GLOBAL, LOCAL, any_scheduler
 from experiments.cli.app import main
 from experiments.run.running import run

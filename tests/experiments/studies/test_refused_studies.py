@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from experiments.show.study_page import study_page
-from experiments.studies import asked
 from experiments.studies.database import alone
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
@@ -395,15 +394,3 @@ def test_a_job_too_large_in_a_later_window_is_refused_before_any_run(tmp_path):
         Study.load(path)
     path.write_text(path.read_text().replace("least = 3", "least = 2"))
     assert Study.load(path)
-
-
-def test_a_misspelt_metric_is_told_before_anything_runs(tmp_path, monkeypatch):
-    def run(*_):
-        raise AssertionError("a run was tried")
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(asked, "numbers_of", run)
-    Path("study.toml").write_text(STUDY.replace('"mean_wait"', '"mean_weight"', 1))
-    result = call("study.toml", "--out", "results.db")
-    assert result.exit_code == 2, result.stderr
-    assert "report: found 'mean_weight'; did you mean" in result.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.studies import asked
 from experiments.studies.database import StudyDatabase, alone
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import PACKAGED, Study
@@ -332,3 +333,15 @@ def test_a_metric_that_fails_in_a_short_trial_alone_is_not_said_to_be_null(tmp_p
     assert "it is null" not in got.stderr
     assert "metric late_metric:hundredth: IndexError" in got.stderr
     assert ", in a short trial run\n" in got.stderr
+
+
+def test_a_misspelt_metric_is_told_before_anything_runs(tmp_path, monkeypatch):
+    def run(*_):
+        raise AssertionError("a run was tried")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(asked, "numbers_of", run)
+    Path("study.toml").write_text(STUDY.replace('"mean_wait"', '"mean_weight"', 1))
+    result = call("study.toml", "--out", "results.db")
+    assert result.exit_code == 2, result.stderr
+    assert "report: found 'mean_weight'; did you mean" in result.stderr

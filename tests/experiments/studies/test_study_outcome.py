@@ -362,8 +362,8 @@ def test_who_is_surely_beaten_is_told_and_no_one_is_called_last(tmp_path):
     assert means["dll over fcfs"] > means["dll over easy"]
     told = next(line for line in outcome.sentences() if line.startswith("link_mbps 100: "))
     assert "cannot be told from it: dll over fcfs (" in told
-    assert "surely worse: ect over easy (" in told
-    assert "dll over easy (" in told
+    assert "surely worse: ect over easy (20" in told
+    assert "dll over easy (25" in told
     assert "last" not in told
 
 
