@@ -153,7 +153,6 @@ def build_workload(
         return _from_model(parameters, platform, seed)
     sizes, runtimes = _sizes(parameters), _runtimes(parameters)
     clusters = len(platform.clusters)
-    _check_components(parameters, platform)
     mix: dict[str, Any] = {
         "count": parameters.jobs + parameters.warmup,
         "sizes": sizes,
@@ -169,12 +168,14 @@ def build_workload(
     }
     if parameters.mode == "per-cluster":
         _check_fits(parameters.max_size, parameters.called("max_size"), platform)
-        mix |= {"count": clusters * parameters.jobs_per_cluster, "origins": ()}
+        count = clusters * parameters.jobs_per_cluster
+        mix |= {"count": count, "origins": (), "composition": ()}
         own = dict(_own_jobs(parameters, platform))
         workload = PerClusterWorkload(
             clusters=clusters, interarrival=parameters.interarrival, own=own, **mix
         )
         return workload, workload.duration
+    _check_components(parameters, platform)
     full_rate = arrival_rate(
         1.0,
         sizes,

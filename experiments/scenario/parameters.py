@@ -195,8 +195,8 @@ class Parameters(BaseModel):
     q: Annotated[float, Field(gt=0, le=1, strict=True)] = 0.9
     """q of D(q)."""
     composition: Percents = ()
-    """Percent of synthetic jobs with 1, 2, ... components, such as 25,25,25,25; none: jobs name no
-    components."""
+    """Percent of synthetic jobs with 1, 2, ... components, such as 25,25,25,25; none, as always in
+    mode per-cluster: jobs name no components."""
     request: Literal["unordered", "ordered", "total"] = "unordered"
     """How synthetic jobs name components: unordered, for any clusters; ordered, the first for the
     first cluster, the second for the second and so on, so that jobs of few components use the first
@@ -241,7 +241,8 @@ class Parameters(BaseModel):
     local_share: Share = 0.0
     """Share of the jobs that users submit through the local schedulers, equally among clusters."""
     queue_shares: Percents = ()
-    """Percent of the jobs that users submit through each local scheduler; none: by local_share."""
+    """Percent of the jobs that users submit through each local scheduler, but for mode per-cluster;
+    none: by local_share."""
     latency: NonNegative = 0.0
     """Time of a message from one broker to the next, beside the latency of the links, s."""
     loss: Annotated[float, Field(ge=0, lt=1, strict=True)] = 0.0

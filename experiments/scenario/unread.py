@@ -101,7 +101,7 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (("local_share",), "there are queue_shares", lambda p, log: bool(p.queue_shares)),
     (("load",), "mode is batch", lambda p, log: not log and p.mode == "batch"),
     (
-        ("jobs", "queue", "load", "local_share"),
+        ("jobs", "queue", "load", *ORIGINS, "composition", "request"),
         "mode is per-cluster",
         lambda p, log: not log and p.mode == "per-cluster",
     ),
@@ -200,7 +200,8 @@ def of_no_effect(
             yield ("link_mbps",), f"{why}, and jobs wait for no data"
     reads, in_order = policy.may_read_components()
     useless = not reads or (not in_order and parameters.request == "ordered")
-    if useless and parameters.composition and not log:
+    split = parameters.composition and parameters.mode != "per-cluster" and not log
+    if useless and split:
         yield ("request",), NO_ORDER if reads else SIZE_ALONE
     if not parameters.only_recorded and chosen([(policy, local_policy)]):
         yield ("only_recorded",), "local scheduler recorded has it so"
@@ -282,6 +283,8 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     chosen = parameters.model_fields_set - scenario.packaged
+    if parameters.mode == "per-cluster":  # which may be the user's, and ends what the file has
+        chosen |= parameters.model_fields_set & {"composition"}
     found = {
         name: why for names, why in without_effect(scenario) for name in names if name in chosen
     }

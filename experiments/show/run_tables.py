@@ -271,6 +271,10 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield why
     if sums["due"] + sums["due_rejected"] and (drawn := drawn_words(result.deadlines)):
         yield drawn
+    if missed := int(sums["due_rejected"]):
+        theirs = "its deadline" if missed == 1 else "their deadlines"
+        ran = "; jobs of a class are those that ran" if result.classes else ""
+        yield f"deadlines met: {counted(missed, 'rejected job')} missed {theirs}{ran}"
     if warm := result.tally.completed - int(sums["jobs"]):
         yield f"means and clusters: without {counted(warm, 'completed job')} of the warm-up"
     if result.short_warm_up:

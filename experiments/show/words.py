@@ -71,7 +71,12 @@ def _service(ran: Ran) -> Iterator[Sentence]:
     )
     if metrics.get("deadlines_met") is not None:
         drawn = drawn_words(ran.summary.get("deadlines"))
-        yield Sentence(f"{percent(metrics['deadlines_met'])} of the deadlines were met.")
+        of = (
+            "the deadlines, those of rejected jobs included,"
+            if counts["rejected"]
+            else "the deadlines"
+        )
+        yield Sentence(f"{percent(metrics['deadlines_met'])} of {of} were met.")
         if drawn:
             yield Sentence(f"{drawn[0].upper()}{drawn[1:]}.", warns=True)
 

@@ -20,7 +20,14 @@ from experiments.scenario.notes import (
     without_request,
 )
 from experiments.scenario.unread import PREDICTIONS, idle
-from experiments.show.labels import METRICS, OF_CHOSEN, drawn_words, label, why_none
+from experiments.show.labels import (
+    METRICS,
+    OF_CHOSEN,
+    WAITS_OF_RESTARTED,
+    drawn_words,
+    label,
+    why_none,
+)
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import StudyTables
@@ -66,6 +73,9 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
         some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
         if some:
             yield f"No {label(name)} in {listed(some)}{_others(outcome, name)}."
+    waits = any(name.endswith("_wait") for name in outcome.study.reported)
+    if waits and "restarts" in runs and (runs["restarts"] > 0).any():
+        yield f"{WAITS_OF_RESTARTED[0].upper()}{WAITS_OF_RESTARTED[1:]}."
     for name in [name for name in OF_PB if name in outcome.study.reported]:
         of_policies = runs.groupby("policy", sort=False)
         alone = [str(policy) for policy, of in of_policies if pb_repeats_mcp(of, name)]

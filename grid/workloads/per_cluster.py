@@ -79,6 +79,9 @@ class PerClusterWorkload(JobMix):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("composition", "origins"):
+            found = getattr(self, name)
+            require(not found, name, found, "none, of jobs of clusters' own streams")
         require(
             self.clusters >= 1 and self.count % self.clusters == 0,
             "count of jobs",

@@ -83,3 +83,15 @@ def test_jobs_with_deadlines_of_their_own_are_of_no_class(tmp_path):
     )
     assert "classes" not in run(scenario).summary()
     assert "classes" not in run(Scenario.load("site").changed(["jobs=20"])).summary()
+
+
+def test_rejected_jobs_are_told_to_have_missed_their_deadlines():
+    """Which classes count with those met, and not among the jobs that they ran."""
+    words = "run", "quickstart", "--no-live", "--set", "mode=open", "--set", "jobs=150"
+    shown = call(*words, "--set", "max_size=30").stdout
+    line = next(each for each in shown.splitlines() if each.startswith("deadlines met: "))
+    rejected = next(each for each in shown.splitlines() if " rejected, " in each).split()[0]
+    assert line.startswith(
+        f"deadlines met: {rejected} rejected jobs missed their deadlines; jobs of"
+    )
+    assert "missed their" not in call(*words).output

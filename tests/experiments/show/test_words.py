@@ -208,6 +208,14 @@ def test_what_waits_are_after_failures_is_told(ran):
     assert "waits: up to the last start of a job, what it ran in vain before included" in words(ran)
 
 
+def test_rejected_jobs_are_told_to_be_among_those_that_missed_deadlines(ran):
+    told = "of the deadlines, those of rejected jobs included, were met"
+    assert told not in words(ran)
+    ran.summary["jobs"] |= {"rejected": 1}
+    ran.summary["rejections"] = {"larger": 1}
+    assert told in words(ran)
+
+
 # Several runs -----------------------------------------------------------------------------------
 
 

@@ -385,3 +385,11 @@ def test_a_study_that_was_cut_ranks_by_what_policies_have_in_common(tmp_path):
     told = outcome.sentences()
     assert any("its ranking is of the replications that all of them have" in x for x in told)
     assert "1 of 4 points have no finished run yet." in told
+
+
+@pytest.mark.parametrize(("restarts", "told_so"), [(0, False), (2, True)])
+def test_what_waits_are_after_restarts_is_told(restarts, told_so, tmp_path):
+    numbers = {"mean_turnaround": 9.0, "mean_wait": 1.0, "restarts": restarts}
+    text = STUDY.replace('["utilization"]', '["mean_wait"]')
+    told = read(tmp_path, lambda *_: numbers, text=text).sentences()
+    assert any("up to the last start of a job" in line for line in told) is told_so
