@@ -122,17 +122,14 @@ class _Records:
     """The records of a search: its generations, and the best schedule of all."""
 
     def __init__(self) -> None:
-        self._statistics = tools.Statistics()
-        self._statistics.register("min", min)
-        self._statistics.register("mean", lambda values: math.fsum(values) / len(values))
         self.logbook, self.hall = tools.Logbook(), tools.HallOfFame(1)
         self.lowest = math.inf
 
     def add(self, generation: int, population: Arrays | Individuals) -> float:
         """Record a generation; return its best CP."""
-        record = self._statistics.compile(population.performances())
-        self.logbook.record(gen=generation, **record)
-        best: float = record["min"]
+        cps = population.performances()
+        best = min(cps)
+        self.logbook.record(gen=generation, min=best, mean=math.fsum(cps) / len(cps))
         if best < self.lowest:
             self.lowest = best
             self.hall.update([population.best()])

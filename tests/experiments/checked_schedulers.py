@@ -308,13 +308,12 @@ CRASHING = """
 import os, sys
 from agents.schedulers import LocalScheduler
 
-HASHES = os.environ.get("PYTHONHASHSEED")
-os.environ["FIRST_HASHES"] = FIRST = os.environ.get("FIRST_HASHES", str(HASHES))
+HASHES = str(os.environ.get("PYTHONHASHSEED"))
 
 
 class Crashing(LocalScheduler):
     def priority(self, job):
-        if str(HASHES) != FIRST:
+        if HASHES != os.environ["FIRST_HASHES"]:
             {}
         return job.size
 """

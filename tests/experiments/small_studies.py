@@ -21,7 +21,7 @@ report = ["mean_wait"]
 global = ["muscle", "ect"]
 local = ["titan", "fcfs"]
 [set]
-jobs = 150
+jobs = 60
 [vary]
 load = [0.4, 0.9]
 [replications]

@@ -310,7 +310,7 @@ EVERYTHING = (
 def test_all_jobs_run_and_no_processor_runs_two(tmp_path):
     conf = written(tmp_path, EVERYTHING)
     for seed in range(4):
-        jobs = at_random(seed)
+        jobs = at_random(seed, 30)
         jobs["size"] = np.minimum(jobs["size"], 5)  # of two nodes
         model = ran(**given(jobs, conf, Platform.star([8]), partitions=("low",)))
         records = done(model)

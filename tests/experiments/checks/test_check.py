@@ -68,6 +68,8 @@ def folder(tmp_path, monkeypatch):
 ELSEWHERE = "muscle", "titan", "GoodPlan", "Hashes"
 """Those that are run in another process, which takes seconds; the others again in this one."""
 
+DIGESTS = hash_seed.digests
+
 
 @pytest.fixture(autouse=True)
 def _process(request, monkeypatch):
@@ -182,6 +184,20 @@ def test_stray_modules_in_the_folder_mislead_nobody(folder):
         assert f"({folder / name}.py needs another name: {name} is a module of " in got.stderr
 
 
+@pytest.fixture
+def crashing(folder, monkeypatch):
+    """Return what checks one that ends so in a process of other hashes."""
+
+    def checks(end):
+        (folder / "crashing.py").write_text(CRASHING.format(end))
+        monkeypatch.setenv("FIRST_HASHES", str(os.environ.get(hash_seed.VARIABLE)))
+        monkeypatch.setattr(hash_seed, "digests", DIGESTS)
+        sys.modules.pop("crashing", None)
+        return checked("crashing:Crashing", 1)
+
+    return checks
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("end", "told"),
@@ -194,11 +210,8 @@ def test_stray_modules_in_the_folder_mislead_nobody(folder):
         ("os._exit(0)", "ended with exit status 0"),
     ],
 )
-def test_a_process_that_crashes_is_not_another_result(folder, end, told):
-    (folder / "crashing.py").write_text(CRASHING.format(end))
-    got = started("check", "crashing:Crashing", "--json")
-    assert got.returncode == 1, got.stderr
-    checks = {each["check"]: each for each in json.loads(got.stdout)["checks"]}
+def test_a_process_that_crashes_is_not_another_result(crashing, end, told):
+    checks = crashing(end)
     assert [title for title, each in checks.items() if not each["holds"]] == [REHASHED]
     assert checks[REHASHED]["detail"].startswith("not known: the process in which texts have other")
     assert told in checks[REHASHED]["detail"]
@@ -206,10 +219,8 @@ def test_a_process_that_crashes_is_not_another_result(folder, end, told):
 
 
 @pytest.mark.thorough
-def test_an_error_that_other_hashes_lead_to_is_told(folder):
-    (folder / "crashing.py").write_text(CRASHING.format("1 / 0"))
-    got = started("check", "crashing:Crashing", "--json")
-    detail = {each["check"]: each for each in json.loads(got.stdout)["checks"]}[REHASHED]["detail"]
+def test_an_error_that_other_hashes_lead_to_is_told(crashing):
+    detail = crashing("1 / 0")[REHASHED]["detail"]
     assert "rounds: ZeroDivisionError: division by zero (crashing.py:" in detail
     assert "another result" not in detail
 

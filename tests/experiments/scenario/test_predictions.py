@@ -103,7 +103,9 @@ def test_a_table_of_jobs_teaches(tmp_path):
     assert predicted.tolist() == pytest.approx([50, 10, 15, 20, 50, 25])
 
 
-EACH = [(name, "fcfs") for name in GLOBAL] + [("round-robin", name) for name in OF_ANY_JOBS]
+SLOW = {"oas": pytest.mark.slow}  # it optimises at nearly each arrival
+EACH = [pytest.param(name, "fcfs", marks=SLOW.get(name, ())) for name in GLOBAL]
+EACH += [("round-robin", name) for name in OF_ANY_JOBS]
 
 
 @pytest.mark.sampled(6)

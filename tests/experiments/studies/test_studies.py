@@ -196,7 +196,7 @@ def test_a_run_is_that_of_the_command(whole, file):
 
     row = StudyOutcome.read(whole).runs.iloc[-1]
     scenario = Scenario.load("quickstart").changed(
-        ["jobs=150", f"load={row['load']}"], global_scheduler="ect", local_scheduler="fcfs"
+        ["jobs=60", f"load={row['load']}"], global_scheduler="ect", local_scheduler="fcfs"
     )
     metrics = run(scenario, seed=int(row["seed"])).summary()["metrics"]
     assert row["policy"] == "ect over fcfs"

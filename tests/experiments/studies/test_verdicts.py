@@ -119,7 +119,7 @@ windows_of_waits = st.integers(2, 4).flatmap(
 
 
 @pytest.mark.thorough
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(windows_of_waits, st.randoms(use_true_random=False))
 def test_nothing_depends_on_the_order_or_the_names_of_policies(waits, random):
     table = np.array(waits).T
@@ -139,7 +139,7 @@ def test_nothing_depends_on_the_order_or_the_names_of_policies(waits, random):
 
 
 @pytest.mark.thorough
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(windows_of_waits)
 def test_who_is_called_best_loses_to_nobody(waits):
     table = np.array(waits, float)
