@@ -241,9 +241,18 @@ class ScheduleReport(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferOrder(Message):
-    """A broker below the global one has this one see to it that jobs go to clusters."""
+    """A broker below the global one has this one see to it that jobs go to clusters.
+
+    Attributes
+    ----------
+    jobs : tuple of int
+        Their numbers.
+    slots : tuple of int
+        Where the world keeps them.
+    """
 
     jobs: tuple[int, ...]
+    slots: tuple[int, ...] = field(repr=False)
 
     def words(self) -> str:
         """Return what the message says, for people."""

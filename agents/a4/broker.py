@@ -194,7 +194,7 @@ class A4Broker(NamedAgent):
             if all(broker.parent is not None for broker in way):
                 hops = pairwise(way)
                 delay = sum((one if one.parent is other else other).delay for one, other in hops)
-            lost, later = self._lost(kind, way)
+            lost, later = self._lost(kind, way, slots=content.get("slots", ()))
             delay += later
         message = self._message(kind, to, delay, content)
         model.messages_posted += 1 + lost
@@ -239,9 +239,15 @@ class A4Broker(NamedAgent):
         return kind(sender=self.name, receiver=to.name, sent=now, due=now + delay, **content)
 
     def _lost(
-        self, kind: type[Message], way: Sequence[A4Broker], slot: int | None = None
+        self,
+        kind: type[Message],
+        way: Sequence[A4Broker],
+        slot: int | None = None,
+        slots: Sequence[int] = (),
     ) -> tuple[int, float]:
         """Draw, and count, how often a message is lost before each hop of its way has carried it.
+
+        It is about the job in a slot, or those in several.
 
         Each time it is sent again when its acknowledgement is overdue: after twice the time of
         that hop. Return how often, and the time that this takes, s.
@@ -263,6 +269,7 @@ class A4Broker(NamedAgent):
                         receiver=way[-1].name,
                         sent=sent,
                         hop=[one.name, other.name],
+                        **({"slots": slots} if slots else {}),
                     )
                 lost += 1
                 later += 2.0 * one_way

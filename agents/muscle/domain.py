@@ -169,7 +169,8 @@ class Domain(Muscle):
         """Have jobs go to clusters, of which is known what was true then (s)."""
         model = self.model
         numbers = tuple(model.world.jobs["number"][slots].tolist())
-        order = self.broker.send(TransferOrder, model.broker, jobs=numbers)
+        held = tuple(slots.tolist())
+        order = self.broker.send(TransferOrder, model.broker, jobs=numbers, slots=held)
         self._below.difference_update(slots.tolist())
         model.transfer(slots, clusters, as_of, order.due - model.now)
 

@@ -99,6 +99,14 @@ def setback(event: dict[str, Any]) -> str:
     return "one or more of its processors fail" if by is None else f"job {by} preempts it"
 
 
+def is_of(event: dict[str, Any], job: Identity) -> bool:
+    """Return whether an event is one job's, or the loss of a message that sends it on or back."""
+    if "job" in event:
+        return identity(event) == job
+    sent = event["event"] == "lost" and event.get("kind") in ("TransferOrder", "JobsReturned")
+    return sent and job in identities(event)
+
+
 def identities(event: dict[str, Any]) -> list[Identity]:
     """Return the jobs of an event, or of a space of a seed schedule."""
     which = event.get("which", [0] * len(event["jobs"]))

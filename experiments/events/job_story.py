@@ -11,7 +11,7 @@ from experiments.events.backfilling import Backfilling
 from experiments.events.discovery_trace import Asking
 from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import in_time, processors
-from experiments.events.identity import Identity, identities, identity, preemptor, setback
+from experiments.events.identity import Identity, identities, identity, is_of, preemptor, setback
 from experiments.events.log import ENDED, PLANNED
 from experiments.events.message_events import Event
 from experiments.events.plans import Gathering, Plans, composition
@@ -132,7 +132,7 @@ class Teller:
                 self._tell(None, *self._around.not_held(self.job))
         elif kind == job_events.PREEMPTED and preemptor(event) == self.job:
             self._stopped.append(identity(event))
-        elif "job" in event and identity(event) == self.job:
+        elif is_of(event, self.job):
             self._hear_own(kind, event, time)
         elif kind == PLANNED and self.job in identities(event):
             self._plans.hear(event, self.job, len(self._around.waiting[self._where]))

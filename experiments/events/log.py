@@ -17,10 +17,12 @@ import numpy.typing as npt
 from agents.messages import (
     Discovery,
     JobMetadata,
+    JobsReturned,
     JobSubmitted,
     JobTransfer,
     Message,
     SeedSchedule,
+    TransferOrder,
 )
 from agents.model import GridModel
 from experiments.events.job_events import JobEvents
@@ -96,7 +98,11 @@ class EventLog:
     def told(self, event: str, slot: int | None = None, **facts: Any) -> None:
         """See what else happens between brokers."""
         self._see()
-        self._note({"event": event, **facts, **({} if slot is None else self._of(slot))})
+        whose = {} if slot is None else self._of(slot)
+        if slots := facts.pop("slots", ()):
+            numbers = self._model.world.jobs["number"][[*slots]].tolist()
+            whose = {"jobs": numbers, **self._whose(slots)}
+        self._note({"event": event, **facts, **whose})
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, _JOB_BY_JOB):
@@ -105,6 +111,8 @@ class EventLog:
         facts = message.facts()
         if isinstance(message, Discovery) and hasattr(message, "slot"):
             facts |= self._of(message.slot)
+        elif isinstance(message, JobsReturned | TransferOrder):
+            facts |= self._whose(message.slots)
         elif isinstance(message, SeedSchedule):
             facts |= self._whose(message.slots)
             for space, told in zip(message.spaces, facts["spaces"], strict=True):

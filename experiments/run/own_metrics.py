@@ -17,7 +17,14 @@ from grid.errors import GridError
 from grid.foreign import one_line, quoted
 from grid.names import meant
 
-TAKEN = {*METRICS, "cp_basis", "stable", "messages", "mean_age", "saturated", "response_queues"}
+OF_RUNS = {
+    *("policy", "workload", "replication", "seed", "completed", "rejected", "unfinished", "stable"),
+    *("rank", "n", "mean", "half_width", "difference", "better", "worse", "surely_worse"),
+    *("parameter", "from", "to", "lower", "higher", "surely_changes", "unstable"),
+    *("drew", "all_left_at", "thrown_back", "never_heard", "too_large"),
+}
+"""Columns that tables of several runs have beside metrics."""
+TAKEN = {*METRICS, *OF_RUNS, "cp_basis", "messages", "mean_age", "saturated", "response_queues"}
 """Names of metrics that are not a user's own."""
 
 Metric: TypeAlias = Callable[[Any], float | None]

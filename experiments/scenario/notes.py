@@ -189,15 +189,25 @@ def _of_slurm(scenario: Scenario) -> Iterator[str]:
         yield f"slurm_qos: {given.slurm_qos}: without meaning here: {', '.join(map(plain, names))}"
 
 
-def _begins_anew(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:
-    """Yield which series of dates begin anew before the run ends, for they have ended."""
+def begun_anew(
+    scenario: Scenario, start: str, all_left_at: float
+) -> Iterator[tuple[str, str, float]]:
+    """Yield series of dates that end before a run does: parameter, file and when, s.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    start : str
+        The date of time 0, "" if there is none.
+    all_left_at : float
+        When the last job of the run ended, s; infinity if that is not known.
+    """
     given: Any = scenario.parameters
     for name in SERIES if start and all_left_at < math.inf else ():
         for path in dict.fromkeys(texts(getattr(given, name))):
             series = read_series(path, name, start)
             if series.dated and series.length - series.ahead < all_left_at:
-                since = clock_at(read(start), series.length - series.ahead)
-                yield f"{name}: {path}: its dates end; it begins anew at {written(since)}"
+                yield name, path, series.length - series.ahead
 
 
 def _unread_components(scenario: Scenario, jobs: int, ordered: int) -> Iterator[str]:
@@ -272,7 +282,9 @@ def notes(
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _without_carbon(scenario)
     lines += _of_slurm(scenario)
-    lines += _begins_anew(scenario, stated.start, all_left_at)
+    for name, path, ended in begun_anew(scenario, stated.start, all_left_at):
+        since = written(clock_at(read(stated.start), ended))
+        lines.append(f"{name}: {path}: its dates end; it begins anew at {since}")
     lines += _unread_components(scenario, stated.components, stated.ordered)
     if scenario.policy.stays_home and len(scenario.platform.clusters) > 1:
         share = without_origin(parameters) if scenario.workload is None else 0.0

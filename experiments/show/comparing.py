@@ -28,7 +28,7 @@ from experiments.show.numbers import (
     signed_percent,
 )
 from experiments.show.run_data import Ran
-from experiments.show.words import Sentence, found, hidden_by_windows
+from experiments.show.words import Sentence, found, hidden_by_windows, rates_of_jobs
 
 TIMES, TOO_FAR = 3.0, 100.0
 """How many times the best a value is from which on it is told so, and from which on nothing is: of
@@ -61,6 +61,7 @@ def compared(runs: list[Ran]) -> list[Sentence]:
     if other := _other_platforms(runs):
         lines.append(Sentence(f"They were on different platforms: other {other}.", warns=True))
     lines += _other_parameters(runs)
+    lines += [Sentence(own) for own in sorted({rates_of_jobs(ran.summary) for ran in runs}) if own]
     lines += [Sentence(each, warns=True) for each in hidden_by_windows(runs)]
     lines.append(
         Sentence(

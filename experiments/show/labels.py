@@ -123,6 +123,7 @@ OF_CHOSEN = {"mean_penalty": "split", "mean_staging": "moved"}
 _GIVEN = {"energy_kwh": "watts are", "cost": "price is", "co2_kg": "carbon intensity is"}
 """What metrics of electricity need."""
 
+OWN_RATES = "Jobs of some sites ran at rates of their own: parameter speeds."
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
 SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"

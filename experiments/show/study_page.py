@@ -64,6 +64,7 @@ def study_page(outcome: StudyOutcome) -> str:
         tables=[
             *([*_tables(outcome), *_windows(outcome)] if len(outcome.runs) else []),
             *_platform(outcome),
+            *_parameters(outcome),
         ],
         limits=limits,
         text=told.get("text", ""),
@@ -254,6 +255,15 @@ def _platform(outcome: StudyOutcome) -> list[Table]:
     columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
     tables = [Table("Platform of the study", columns, clusters, OF_STUDY)]
     return [*tables, *changes_table([("", platform)], _whose(outcome))]
+
+
+def _parameters(outcome: StudyOutcome) -> list[Table]:
+    """Return the parameters that the scenario of a study sets, which its file need not show."""
+    given = outcome.provenance.get("parameters", {})
+    rows = [[Cell(name), Cell(shown(value))] for name, value in given.items()]
+    columns = [Column(name, text=True) for name in ("parameter", "value")]
+    note = "Others are those of the study, or defaults."
+    return [Table("Parameters of the scenario", columns, rows, note)] if rows else []
 
 
 def _whose(outcome: StudyOutcome) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from experiments.scenario.notes import beside_others, clock_of_changes, not_reached
 from experiments.show.labels import (
+    OWN_RATES,
     WAITS_OF_RESTARTED,
     drawn_words,
     slowed_nobody,
@@ -90,12 +91,19 @@ def _at_once(ran: Ran) -> str:
     return " ".join(words) or "All had to wait."
 
 
+def rates_of_jobs(summary: dict[str, Any]) -> str:
+    """Return that jobs did not run at the rates of clusters, "" if they did."""
+    useless = next((each for each in summary.get("notes", ()) if each.startswith(USELESS)), "")
+    if summary["parameters"].get("speeds") and not re.search(r"\bspeeds\b", useless):
+        return OWN_RATES
+    if summary.get("execution_times"):
+        return "Jobs brought an execution time for each cluster, whatever its rate."
+    return ""
+
+
 def _clusters(ran: Ran) -> Iterator[Sentence]:
-    useless = next((each for each in ran.summary.get("notes", ()) if each.startswith(USELESS)), "")
-    if ran.summary["parameters"].get("speeds") and not re.search(r"\bspeeds\b", useless):
-        yield Sentence("Jobs of some sites ran at rates of their own: parameter speeds.")
-    elif ran.summary.get("execution_times"):
-        yield Sentence("Jobs brought an execution time for each cluster, whatever its rate.")
+    if own := rates_of_jobs(ran.summary):
+        yield Sentence(own)
     of_all = ran.summary["metrics"].get("utilization")
     if of_all is not None:
         lost = ran.summary["metrics"].get("lost_work")

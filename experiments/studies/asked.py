@@ -43,6 +43,10 @@ def check_asked(
     tried: list[Found] = []
     first = list(first)
     own = {name.rpartition(":")[2] for run in first for name in run.scenario.own_metrics}
+    if clash := sorted(own & study.vary.keys()):
+        raise GridError(
+            f"{where}: vary: {clash[0]}: found a metric, too; accepted: one of another name"
+        )
     told = [*METRICS, *own, *TABLES, *_partial(study, {})]
     _check_known(study, {key: [0.0] for key in told}, where)  # before anything is compiled
     for run in first:

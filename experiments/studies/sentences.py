@@ -13,6 +13,7 @@ from experiments.scenario.assignments import shown
 from experiments.scenario.unread import OF_ARRIVALS, OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import (
     OF_CHOSEN,
+    OWN_RATES,
     is_of_whole_run,
     label,
     scale_of_difference,
@@ -23,7 +24,7 @@ from experiments.studies.tables import EFFECT
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, size_of, stretches, verdicts
 from experiments.studies.windows import dates
-from experiments.sweeps.observations import seeds_matter, why_left
+from experiments.sweeps.observations import seeds_matter, series_over, why_left
 from grid.metrics.stability import FEWEST, GREW
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ def sentences(outcome: StudyTables) -> Iterator[str]:
     """Yield the sentences of a study."""
     yield from _compared(outcome)
     yield from dates(outcome)
+    given, unread = outcome.provenance, outcome.provenance.get("unread", {})
+    chosen = {*outcome.study.set, *outcome.study.vary, *given.get("parameters", ())}
+    policies = [policy.label for policy in outcome.study.compared]
+    if "speeds" in chosen and any("speeds" not in unread.get(each, ()) for each in policies):
+        yield OWN_RATES
     for line in outcome.provenance.get("changes", ()):
         yield f"{line[:1].upper()}{line[1:]}."
     if outcome.runs.empty:
@@ -45,6 +51,7 @@ def sentences(outcome: StudyTables) -> Iterator[str]:
         yield from _effects(outcome)
         yield from _lacking(outcome)
         yield from remarks(outcome)
+        yield from (f"{line[0].upper()}{line[1:]}." for line in series_over(outcome.runs))
     yield from _ended(outcome)
 
 

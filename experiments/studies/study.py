@@ -31,9 +31,9 @@ from experiments.show.numbers import duration
 from experiments.studies.asked import check_asked
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
+from experiments.studies.notes import noted, notes_of
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import StudyRun, numbers_of
-from experiments.studies.undefined import noted, notes_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast

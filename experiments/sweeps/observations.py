@@ -16,9 +16,11 @@ from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
 from experiments.run.setbacks import setbacks
 from experiments.run.totals import why_unfinished
+from experiments.scenario.notes import begun_anew
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.labels import WITHIN
+from experiments.show.numbers import counted
 from experiments.sweeps.sweep import Observation
 
 LEFT = "all_left_at"
@@ -32,6 +34,8 @@ IDLE = "idle/"
 DREW = "drew"
 """Of a run, 1 if random numbers were drawn for it, so that another seed may come to another result
 even where all came to the same so far, else 0; no metric either."""
+ANEW = "anew/"
+"""Likewise, of a parameter whose series of dates ended before the run, so that it began anew."""
 GIVEN = "given/"
 """Likewise, of a cluster that is given more processors than it has (`Table.raised`), how many."""
 ALONE = "alone/"
@@ -83,6 +87,8 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     drew = _drew_before(scenario, model) or _random_state(model) != before
     reasons[DREW] = [float(drew)]
     reasons |= {f"{GIVEN}{name}": [float(of[-1])] for name, of in result.stated.raised.items()}
+    anew = begun_anew(scenario, result.stated.start, result.all_left_at)
+    reasons |= {f"{ANEW}{name}": [1.0] for name, *_ in anew}
     whole = result.overall
     of_pb = zip(OF_PB, (result.rounds or whole, whole, result.planned), strict=True)
     reasons |= {f"{ALONE}{name}": [1.0] for name, each in of_pb if result.in_rounds and each.alone}
@@ -123,7 +129,17 @@ def why_left(runs: pd.DataFrame) -> str:
 
 def is_reason(name: str) -> bool:
     """Return whether a number of a run is no metric, but a reason for what is said of it."""
-    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE, ALONE, GIVEN))
+    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE, ALONE, GIVEN, ANEW))
+
+
+def series_over(runs: pd.DataFrame) -> list[str]:
+    """Return in how many runs series of dates ended before the run, a line each."""
+    often = {name: int(runs[name].notna().sum()) for name in runs if str(name).startswith(ANEW)}
+    return [
+        f"in {count:,} of {counted(len(runs), 'run')} the dates of {name.removeprefix(ANEW)} end "
+        "before the run does: its series begins anew there"
+        for name, count in often.items()
+    ]
 
 
 def pb_repeats_mcp(runs: pd.DataFrame, name: str) -> bool:

@@ -37,6 +37,7 @@ from experiments.sweeps.observations import (
     observe_run,
     pb_repeats_mcp,
     seeds_matter,
+    series_over,
     why_left,
 )
 from experiments.sweeps.run_store import Kept, code_digest
@@ -88,6 +89,8 @@ class Replications(Shown):
         What was done to the records of the log.
     alone : tuple of str
         The PBs that say no more than their MCP in any run.
+    over : tuple of str
+        In how many runs which series of dates ended (`series_over`).
     """
 
     scenario: Scenario
@@ -100,6 +103,7 @@ class Replications(Shown):
     drew: bool = False
     cleaning: Cleaning = field(default_factory=Cleaning)
     alone: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
 
     @property
     def unstable(self) -> int:
@@ -183,6 +187,7 @@ class Replications(Shown):
         lines += [f"{label(name)} {PB_REPEATS_MCP}" for name in self.alone if name in self.shown]
         if "restarts" in self.shown and self.shown["restarts"].mean:
             lines.append(WAITS_OF_RESTARTED)
+        lines += self.over
         if self.cleaning.rules:
             lines.append(f"cleaning of {counted(self.cleaning.records, 'record')}:")
         lines += [f"  {count:,}: {rule}" for rule, count in self.cleaning.rules.items()]
@@ -303,6 +308,7 @@ def replicate(
         any(each.get(DREW, [0.0])[0] for each in found.values()),
         model.workload.cleaning,
         tuple(name for name in OF_PB if pb_repeats_mcp(told, name)),
+        tuple(series_over(told)),
     )
 
 

@@ -25,4 +25,7 @@ class Watcher(Protocol):
         """See a message, sent or lost (`grid.kernel.policies.message_hook`)."""
 
     def told(self, event: str, slot: int | None = None, **facts: Any) -> None:
-        """See what else happens between brokers, about the job in a slot if it is about one."""
+        """See what else happens between brokers, about the job in a slot if it is about one.
+
+        Of what is about several, `facts` have their ``slots``.
+        """

@@ -40,6 +40,8 @@ from grid.world.validation import (
 from grid.world.watcher import Watcher
 
 Indices = npt.NDArray[np.int64]
+UNANSWERED = {k.PLACE: "place", k.RANK: "rank", k.VISIT: "visit", k.PREDICT: "predict"}
+"""Reasons to stop for a decision, and who takes it in Python."""
 
 
 class World:
@@ -149,6 +151,12 @@ class World:
         """
         return {**self.__dict__, "_listener": None}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what `__getstate__` returned; a `TypeError` if views have become copies."""
+        self.__dict__.update(state)
+        if not np.may_share_memory(self._asking[0], self.storage.tables.box):
+            raise TypeError("a World is copied by grid.world.pickling.Pickler alone")
+
     @property
     def now(self) -> float:
         """Simulated time, s."""
@@ -224,7 +232,7 @@ class World:
         Raises
         ------
         PlacementError
-            If a decision cannot be carried out.
+            If a decision cannot be carried out, or nobody takes it.
         """
         self._end = until
         self._until = until if self.watcher is None else min(until, self.now)
@@ -264,6 +272,9 @@ class World:
                 storage.grow()
             elif reason == k.BROKEN:
                 raise PlacementError(broken_answer(storage, job[0], answer.item()))
+            elif reason in UNANSWERED:
+                who = UNANSWERED[reason]
+                raise PlacementError(f"{who}: found None; accepted: a decision, for one is needed")
             elif self.watcher is None:
                 return reason
             else:

@@ -53,6 +53,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("search", [JOB_SHOP, MILP])
 def test_ctrl_c_ends_a_search_at_once(search):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -132,3 +132,18 @@ def test_without_deadlines_jobs_go_to_the_largest_domain(tree, setting, told):
     assert f"it sends the jobs {told}\n" in found.stderr
     where = {line.split(",")[-1][0] for line in (tree / "r/jobs.csv").read_text().split()[1:]}
     assert ("A" in where) == (setting == "levels=1")
+
+
+def test_orders_that_were_lost_are_those_of_their_jobs(tree):
+    words = "--set", "levels=2", "--set", "loss=0.3", "--out", "r", "--events", "r/events.jsonl"
+    assert call("run", "tree.toml", *words).exit_code == 0
+    events = [json.loads(line) for line in (tree / "r" / "events.jsonl").read_text().splitlines()]
+    of_orders = [each for each in events if each.get("kind") == "TransferOrder"]
+    lost = [job for each in of_orders if each["event"] == "lost" for job in each["jobs"]]
+    assert len(lost) > 5
+    assert {*lost} <= {
+        job for each in of_orders if each["event"] == "message" for job in each["jobs"]
+    }
+    for job in sorted({*lost})[:3]:
+        told = call("explain", "r", str(job)).stdout
+        assert "lost" in " ".join(told.split()), told

@@ -43,6 +43,7 @@ def test_a_run_with_one_is_verified_and_says_whose_it_was(folder):
     assert json.loads(same.stdout)["metrics"] == told["metrics"]
 
 
+@pytest.mark.thorough
 def test_replications_and_studies_take_one(folder):
     ran = run("--predictor", "guess_of_mine:Twice", "--replications", "2")
     assert ran.exit_code == 0, ran.output

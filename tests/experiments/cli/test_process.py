@@ -351,6 +351,7 @@ class Loops(GlobalScheduler):
 """
 
 
+@pytest.mark.thorough
 def test_who_waits_for_a_step_to_end_is_told_what_ends_it(start, tmp_path):
     (tmp_path / "loops.py").write_text(LOOPS)
     process = start("run", "quickstart", "--global", "loops:Loops", "--out", "kept", cwd=tmp_path)

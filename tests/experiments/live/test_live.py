@@ -92,6 +92,7 @@ def live():
         session.process.kill()
 
 
+@pytest.mark.thorough
 def test_a_run_can_be_as_fast_as_it_is(live):
     session = live("quickstart", "--live", "--pace", "1e9", "--set", "jobs=40")
     assert session.end() == 0
@@ -139,6 +140,7 @@ def test_keys_pause_step_and_turn_to_lists(live):
     assert "? help" not in session.shown()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("key", "number", "code"), [("\x03", 0, 130), ("", signal.SIGTERM, -15)])
 def test_whatever_ends_a_run_its_terminal_is_as_before(live, key, number, code):
     session = live("quickstart", "--pace", "0.001", keys=True)
@@ -152,6 +154,7 @@ def test_whatever_ends_a_run_its_terminal_is_as_before(live, key, number, code):
     assert not session.screen.cursor.hidden
 
 
+@pytest.mark.thorough
 def test_without_a_terminal_for_them_there_are_no_keys(live):
     session = live("quickstart", "--pace", "0.001")
     session.wait_for("no keys: standard input is no terminal")

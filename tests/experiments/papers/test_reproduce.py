@@ -127,6 +127,7 @@ def test_workers_change_nothing(tiny, tmp_path):
         assert (folder / name).read_bytes() == (tmp_path / name).read_bytes(), name
 
 
+@pytest.mark.thorough
 def test_a_second_call_does_nothing_again(tiny):
     folder, _ = tiny
     again = call(*TINY, "--out", folder)

@@ -257,6 +257,7 @@ def test_the_fewest_grams_in_time():
     assert (found["finish"] > jobs["deadline"]).any()
 
 
+@pytest.mark.thorough
 def test_without_carbon_it_goes_by_what_is_known():
     rows = [(0.0, 1, 10.0, 1000.0)]
     assert greenest(rows)[0]["cluster"].tolist() == [1]  # the fastest: fewest processor-seconds

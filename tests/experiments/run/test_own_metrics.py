@@ -35,6 +35,8 @@ def words(result):
 def mean_wait(result):
     return 1.0
 
+rejected = policy = load = mean_wait
+
 def leaves(result):
     sys.exit(0)
 
@@ -213,6 +215,8 @@ def test_a_function_works_on_results_as_it_is(folder):
         ("own:keyed", "metric 'own:keyed': found keyed(); accepted: a function of one argument"),
         ("own:weighted", "metric 'own:weighted': found weighted(result, weight); accepted: "),
         ("own:mean_wait", "metric 'own:mean_wait': mean_wait is there already"),
+        ("own:rejected", "metric 'own:rejected': rejected is there already; accepted: a new name"),
+        ("own:policy", "metric 'own:policy': policy is there already; accepted: a new name"),
     ],
 )
 def test_what_is_no_metric_is_refused_in_one_line(metric, message, folder):
@@ -316,6 +320,28 @@ def test_means_are_of_the_replications_that_have_a_metric(folder):
 def test_no_metric_of_a_run_can_be_named_as_one_of_the_users(folder):
     found = json.loads(metasched("run", *SMALL, "--json").stdout)["metrics"]
     assert {*found} <= TAKEN
+
+
+def test_no_column_of_tables_of_several_runs_can_be(folder):
+    """Else a metric would take the place of what tells the runs apart."""
+    ran = metasched("run", *SMALL, "--replications", "2", "--out", "several")
+    assert ran.exit_code == 0, ran.output
+    with (folder / "several" / "replications.csv").open() as file:
+        of_runs = [name for name in next(csv.reader(file)) if "/" not in name]
+    (folder / "few.toml").write_text(
+        'scenario = "quickstart"\nset.jobs = 30\nvary.load = [0.5, 0.8]\n'
+        'own_metrics = ["own:load"]\nreplications.least = 2\n'
+        'policies = {global = ["dll", "ect"], local = "fcfs"}\n'
+    )
+    refused = metasched("study", "few.toml", "--out", "few.db")
+    assert refused.exit_code == 2
+    assert "few.toml: vary: load: found a metric, too; accepted: one of another" in refused.stderr
+    text = (folder / "few.toml").read_text().replace('own_metrics = ["own:load"]\n', "")
+    (folder / "few.toml").write_text(text)
+    study = metasched("study", "few.toml", "--out", "few.db", "--workers", "1", "--json")
+    tables = json.loads(study.stdout)
+    columns = {*tables["ranking"][0], *tables["points"][0], *tables["effects"][0]} - {"load"}
+    assert {name for name in (*of_runs, *columns) if " " not in name} <= TAKEN
 
 
 def test_a_scenario_that_names_no_list_is_refused(folder):

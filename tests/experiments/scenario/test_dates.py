@@ -186,6 +186,23 @@ def test_carbon_of_dates_is_that_of_the_run(log, tmp_path):
     assert "dated.csv: its dates end; it begins anew at 2003-03-31T01:00:00+01:00" in got.stderr
 
 
+def test_studies_and_replications_say_that_a_series_began_anew(log, tmp_path):
+    (tmp_path / "price.csv").write_text("time,value\n2003-03-28T00Z,1\n2003-03-30T00Z,2\n")
+    study = tmp_path / "days.toml"
+    study.write_text(
+        'scenario = "site"\nmetric = "cost"\n[policies]\nglobal = ["dll"]\nlocal = ["easy"]\n'
+        '[workloads]\nmine = "mine.swf"\n[set]\nbusy_watts = 100\nprice = "price.csv"\n'
+        "window_start = 2003-03-29\n"
+    )
+    told = call("study", study, "--out", tmp_path / "out", "--workers", "1").stdout
+    assert "the dates of price end before the run does: its series begins anew there." in told
+    words = "run", "site", "--workload", log, "--set", "window_start=2003-03-29", "--set"
+    words = *words, f"price={tmp_path / 'price.csv'}", "--set", "busy_watts=100"
+    words = *words, "--replications", "2"
+    told = " ".join(call(*words).stdout.split())
+    assert "in 2 of 2 runs the dates of price end before the run does" in told
+
+
 def test_a_study_of_windows_tries_series_on_these(log, tmp_path):
     (tmp_path / "price.csv").write_text("time,value\n2003-03-30T00Z,1\n2003-03-31T00Z,2\n")
     study = tmp_path / "days.toml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,12 +15,15 @@ from experiments.show.comparing import compared
 from experiments.show.page import page_of
 from experiments.show.run_data import Ran
 from experiments.show.run_plots import draw
+from experiments.show.study_page import study_page
 from experiments.show.words import found, limits
+from experiments.studies.study import Study
 from grid.logs.cleaning import NO_SIZE
 from grid.logs.sacct import STEP
 from grid.platform.multicluster import Platform
 from grid.world.records import Parts
 from tests.experiments.small_results import printed
+from tests.experiments.small_studies import Silent
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +139,32 @@ def test_what_runs_note_is_on_their_page(tmp_path):
     assert "Parameters without effect: " in told
     assert "ran at rates of their own" not in told
     assert "A job that is split counts" not in page_of([ran])
+
+
+def test_rates_of_their_own_are_told_wherever_runs_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("jobs.csv").write_text("arrival,size,runtime,origin\n0,1,10,A\n5,2,10,B\n")
+    Path("two.toml").write_text(
+        'workload = "jobs.csv"\nglobal = "ect"\nlocal = "fcfs"\n'
+        'clusters = [{name = "A", size = 4}, {name = "B", size = 4}]\n'
+        'parameters = {mode = "open", speeds = {A = {B = 2.0}}}\n'
+    )
+    own = "Jobs of some sites ran at rates of their own: parameter speeds."
+    two = Scenario.load("two.toml")
+    runs = [Ran.of(run(two.changed([], global_scheduler=name))) for name in ("ect", "home")]
+    assert own in words(runs[0])
+    assert own in page_of(runs)
+    Path("few.toml").write_text(
+        'scenario = "two.toml"\nmetric = "mean_wait"\nreplications.least = 2\n'
+        'policies = {global = ["ect", "home"], local = "fcfs"}\nworkloads = {mine = "jobs.csv"}\n'
+    )
+    outcome = Study.load("few.toml").run("few.db", 1, watch=Silent())
+    assert own in outcome.sentences()
+    page = study_page(outcome)
+    assert own in page
+    rows = page.partition("Parameters of the scenario")[2].partition("</table>")[0]
+    assert "speeds" in rows
+    assert "global" not in rows
 
 
 def test_utilization_is_told_from_when_it_counts(ran):

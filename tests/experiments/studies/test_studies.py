@@ -155,6 +155,7 @@ def test_dask_comes_to_the_same_though_workers_are_killed(file, whole, cluster, 
     assert content(tmp_path / "dask.db") == content(whole)
 
 
+@pytest.mark.thorough
 def test_logs_that_dask_workers_have_not_are_told(cluster, tmp_path, monkeypatch):
     study = Study.load(write_log_study(tmp_path))
     (tmp_path / "mine.swf").write_text("moved away")
@@ -253,6 +254,7 @@ def test_the_packaged_study_from_the_command(tmp_path):
     assert all(sentence in shown.stdout for sentence in told["sentences"])
 
 
+@pytest.mark.thorough
 def test_two_at_once_are_refused(file, whole):
     before = content(whole)
     with alone(whole), pytest.raises(GridError, match="another metasched is at work on it"):

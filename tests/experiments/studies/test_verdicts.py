@@ -249,6 +249,7 @@ def test_a_parameter_without_effect_is_seldom_said_to_have_one(kind):
     assert called / studies <= chance(studies)
 
 
+@pytest.mark.thorough
 def test_a_parameter_of_many_values_without_effect_is_seldom_said_to_have_one():
     """All pairs of the values of a parameter are judged together."""
     rng, called, studies, values = np.random.default_rng(5), 0, 60, [1, 2, 3, 4, 5, 6, 7]

@@ -62,6 +62,7 @@ def test_where_there_is_no_place_for_a_socket_each_worker_loads_all(monkeypatch)
     assert before == os.environ
 
 
+@pytest.mark.thorough
 @linux
 def test_a_long_name_of_the_temporary_folder_is_no_obstacle(tmp_path):
     folder = tmp_path / ("long" * 30)

@@ -339,7 +339,7 @@ def test_other_contents_of_files_are_other_runs(tmp_path):
     (tmp_path / "command.py").write_text(words)
     run = [sys.executable, "command.py", "run", "site", "--workload", "jobs.csv", "--local"]
     run += ["kept:Mine", "--set", "processors=8", "--set", "prediction_error=0.5"]
-    run += ["--replications", "2", "--workers", "1", "--out", "out", "--json"]
+    run += ["--replications", "2", "--out", "out", "--json"]
 
     def mean_wait():
         done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120)

@@ -103,6 +103,7 @@ def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
         page.wait_for_selector("text=/[1-9]\\d* of 5,000 jobs done/")
 
 
+@pytest.mark.thorough
 def test_a_page_of_ones_own_is_shown_too(shown, tmp_path):
     (tmp_path / "mine.py").write_text(
         """
@@ -140,6 +141,7 @@ def test_pages_of_tabs_that_are_gone_are_not_played_on():
     assert ended.stdout.splitlines()[-1:] == ["30s True False"], ended.stderr
 
 
+@pytest.mark.thorough
 def test_an_exception_in_ones_own_page_is_shown_by_its_own_lines(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def model():\n    return 1 / 0\n\n\npage = model()\n")

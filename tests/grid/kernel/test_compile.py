@@ -42,6 +42,7 @@ def test_a_change_of_what_code_is_made_of_is_another_cache(tmp_path, changed, an
     assert sources_digest(tmp_path) != before[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "module", ["grid.kernel.advance", "agents.balancers", "agents.titan.genetic"]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grid.world.storage
-from grid.errors import PlatformError
+from grid.errors import PlacementError, PlatformError
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
 from grid.kernel.policies.decisions import place_address, priority_address
@@ -382,3 +383,16 @@ def test_more_clusters_than_the_smallest_kernel_has_room_for():
         spans=True,
     )
     assert case.check(rel=1e-9).capacity == k.CAPACITIES[1]
+
+
+def test_a_decision_that_nobody_takes_is_an_error():
+    world = World(Platform.star([4, 4]), place=lambda job: 0)
+    world.submit(table([0, 1], 1, 5.0))
+    with pytest.raises(PlacementError, match=r"rank: found None; accepted: a decision"):
+        world.advance(np.inf)
+
+
+def test_a_copy_whose_views_would_be_arrays_of_their_own_is_refused():
+    world = World(Platform.star([4, 4]), place=lambda job: 0)
+    with pytest.raises(TypeError, match=r"by grid\.world\.pickling\.Pickler alone"):
+        copy.deepcopy(world)
