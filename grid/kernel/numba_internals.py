@@ -17,6 +17,7 @@ from llvmlite.binding import Linkage
 from numba.core import caching, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.targetconfig import TargetConfig
 
 from grid.sources import all_sources, is_ours, module_digest
 
@@ -24,6 +25,19 @@ WITHOUT_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False}
 """More than half the time of a resumable loop is spent in them, and nothing compiled here allocates
 unless it says so."""
 
+
+# A tenth of the time that the kernel took to compile: at each stage of each helper numba spells the
+# records that it takes, field by field, and for each call it compares all options.
+types.Record.__repr__ = functools.cache(types.Record.__repr__)  # type: ignore[method-assign]
+_equal = TargetConfig.__eq__
+
+
+def _equal_soon(one: TargetConfig, other: object) -> Any:
+    same = isinstance(other, TargetConfig) and one._values == other._values
+    return same or _equal(one, other)
+
+
+TargetConfig.__eq__ = _equal_soon
 
 _digest = functools.cache(module_digest)
 
