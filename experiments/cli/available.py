@@ -26,12 +26,13 @@ def tell_notes(
     all_left_at: float = math.inf,
     due: bool = True,
     stated: Stated | None = None,
+    several: bool = False,
 ) -> None:
     """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
     from experiments.scenario.notes import notes
     from grid.workloads.table import NOTHING
 
-    for note in notes(scenario, all_left_at, due, stated or NOTHING):
+    for note in notes(scenario, all_left_at, due, stated or NOTHING, several):
         click.echo(f"metasched: {note}", err=True)
 
 

@@ -86,14 +86,18 @@ def _check_name(name: str) -> None:
 
 
 def _check_is_free(kind: str, name: str, of_class: str) -> None:
-    """Raise `GridError` if a module, its class, or a metric, has a name already."""
+    """Raise `GridError` if a module, its class, or one of its kind, has a name already."""
+    from agents.registry import GLOBAL, LOCAL, PREDICTORS
     from experiments.run.own_metrics import TAKEN
 
-    what = ""
+    what, same = "", name.replace("_", "-")
+    built_in = {"scheduler": GLOBAL, "local": LOCAL, "predictor": PREDICTORS}
     if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
         what = "a module"
     elif kind == "metric" and name in TAKEN:
         what = "a metric"
+    elif same in built_in.get(kind, ()):
+        what = f"a built-in {same}"
     elif of_class in BASES:
         what = f"class {of_class}"
     if what:

@@ -279,7 +279,7 @@ def _replicate(
         if out is not None:
             write(found, text, Path(out))
         due = found.deadlines is not None
-        tell_notes(chosen, found.all_left_at, due, found.stated)
+        tell_notes(chosen, found.all_left_at, due, found.stated, several=True)
         if as_json:
             if not found.random:
                 click.echo(f"metasched: {NOT_RANDOM}", err=True)

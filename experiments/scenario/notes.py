@@ -121,8 +121,12 @@ def clock_among(several: Sequence[Mapping[str, Any]], window: str = "") -> str:
     return f"changes of the platform: at and until {', and '.join(clocks)}" if clocks else ""
 
 
-def not_reached(changes: Sequence[Mapping[str, Any]], all_left_at: float) -> str:
+def not_reached(
+    changes: Sequence[Mapping[str, Any]], all_left_at: float, several: bool = False
+) -> str:
     """Return in words which planned changes found no jobs, which all left by then (s); "" if none.
+
+    Those of several runs were the last to leave.
 
     >>> not_reached([{"at": 5.0}, {"at": 9000.0, "what": "drain"}], 60.0)
     '1 of 2 changes of the platform never came: planned after the last job ended, at 60 s'
@@ -132,7 +136,8 @@ def not_reached(changes: Sequence[Mapping[str, Any]], all_left_at: float) -> str
         return ""
     never = f"{len(late):,} of {counted(len(changes), 'change')} of the platform never came"
     absent = never_there(change.get("what") for change in late)
-    return f"{never}: planned after the last job ended, at {instant(all_left_at)}{absent}"
+    ended = f"{instant(all_left_at)}{' at the latest' if several else ''}"
+    return f"{never}: planned after the last job ended, at {ended}{absent}"
 
 
 def never_there(kinds: Iterable[str | None]) -> str:
@@ -244,7 +249,11 @@ def knows_run_times(scenario: Scenario) -> bool:
 
 
 def notes(
-    scenario: Scenario, all_left_at: float = math.inf, due: bool = True, stated: Stated = NOTHING
+    scenario: Scenario,
+    all_left_at: float = math.inf,
+    due: bool = True,
+    stated: Stated = NOTHING,
+    several: bool = False,
 ) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
@@ -257,6 +266,8 @@ def notes(
         Whether a job has a deadline, as far as is known.
     stated : Stated
         What the jobs of a log say, as far as is known.
+    several : bool
+        These are of several runs, the last of which ended then.
 
     Examples
     --------
@@ -275,7 +286,7 @@ def notes(
         *(f"platform: {note}" for note in scenario.platform.notes),
     ]
     given = scenario.to_dict()
-    late = not_reached(given["platform"].get("changes", ()), all_left_at)
+    late = not_reached(given["platform"].get("changes", ()), all_left_at, several)
     lines += [line for line in (clock_of_changes(given), late, beside_others(given)) if line]
     lines += [] if due else _all_to_the_largest(scenario, stated.partial)
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:

@@ -271,6 +271,11 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield why
     if sums["due"] + sums["due_rejected"] and (drawn := drawn_words(result.deadlines)):
         yield drawn
+    due, ended = int(sums["due"] + sums["due_rejected"]), int(sums["jobs"]) + len(result.rejected)
+    if 0 < due < ended:
+        yield f"deadlines met: of {counted(due, 'job')} with a deadline"
+    if summary["metrics"]["mean_staging"]:
+        yield "slowdown: turnaround over run time without the staging of data"
     if missed := int(sums["due_rejected"]):
         theirs = "its deadline" if missed == 1 else "their deadlines"
         ran = "; jobs of a class are those that ran" if result.classes else ""

@@ -58,6 +58,8 @@ def test_each_kind_runs_and_passes_its_test(kind, tmp_path, monkeypatch):
             "found agents; accepted: another one, for there is a module already",
         ),
         (("metric", "mean_wait"), "found mean_wait; accepted: another one, for there is a metric"),
+        (("scheduler", "round_robin"), "for there is a built-in round-robin already"),
+        (("predictor", "learned"), "another one, for there is a built-in learned already"),
         (("local", "local_scheduler"), "another one, for there is class LocalScheduler already"),
         (("shed", "mine"), "new: invalid value for 'KIND': 'shed' is not one of 'scheduler'"),
         (("scheduler",), "new: missing argument 'NAME'"),

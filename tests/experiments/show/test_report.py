@@ -99,6 +99,22 @@ def test_drawn_deadlines_are_told_where_there_are_numbers_on_them(result):
     assert "deadlines met" in told
 
 
+def test_of_how_few_jobs_deadlines_are_is_told(tmp_path):
+    path, few = tmp_path / "jobs.csv", "deadlines met: of 1 job with a deadline"
+    for second, told_so in (("", True), ("99", False)):
+        path.write_text(f"arrival,size,runtime,deadline\n0,1,2,6\n2,1,3,{second}\n")
+        given = Scenario.load("quickstart").changed(["assign_deadlines=false"], workload=str(path))
+        assert (few in printed(run(given))) is told_so
+
+
+def test_slowdowns_are_told_to_leave_staging_out():
+    told = "slowdown: turnaround over run time without the staging of data"
+    far = ["mode=open", "jobs=40", "local_share=1", "staging_time=5"]
+    for words, told_so in ((far, True), (far[:-1], False)):
+        ect = Scenario.load("quickstart").changed(words, global_scheduler="ect")
+        assert (told in printed(run(ect))) is told_so
+
+
 def test_jobs_of_the_warmup_are_told_to_be_missing():
     ect = Scenario.load("quickstart").changed(jobs=40, warmup=7, global_scheduler="ect")
     warm = run(ect)
