@@ -186,14 +186,16 @@ def test_carbon_of_dates_is_that_of_the_run(log, tmp_path):
     assert "dated.csv: its dates end; it begins anew at 2003-03-31T01:00:00+01:00" in got.stderr
 
 
+COSTS = (
+    'scenario = "site"\nmetric = "cost"\n[policies]\nglobal = ["dll"]\nlocal = ["easy"]\n'
+    '[workloads]\nmine = "mine.swf"\n[set]\nbusy_watts = 100\nprice = "price.csv"\n'
+)
+
+
 def test_studies_and_replications_say_that_a_series_began_anew(log, tmp_path):
     (tmp_path / "price.csv").write_text("time,value\n2003-03-28T00Z,1\n2003-03-30T00Z,2\n")
     study = tmp_path / "days.toml"
-    study.write_text(
-        'scenario = "site"\nmetric = "cost"\n[policies]\nglobal = ["dll"]\nlocal = ["easy"]\n'
-        '[workloads]\nmine = "mine.swf"\n[set]\nbusy_watts = 100\nprice = "price.csv"\n'
-        "window_start = 2003-03-29\n"
-    )
+    study.write_text(COSTS + "window_start = 2003-03-29\n")
     told = call("study", study, "--out", tmp_path / "out", "--workers", "1").stdout
     assert "the dates of price end before the run does: its series begins anew there." in told
     words = "run", "site", "--workload", log, "--set", "window_start=2003-03-29", "--set"
@@ -207,8 +209,7 @@ def test_a_study_of_windows_tries_series_on_these(log, tmp_path):
     (tmp_path / "price.csv").write_text("time,value\n2003-03-30T00Z,1\n2003-03-31T00Z,2\n")
     study = tmp_path / "days.toml"
     study.write_text(
-        'scenario = "site"\nmetric = "cost"\n[policies]\nglobal = ["dll"]\nlocal = ["easy"]\n'
-        '[workloads]\nmine = "mine.swf"\n[set]\nbusy_watts = 100\nprice = "price.csv"\n[vary]\n'
+        COSTS + "[vary]\n"
         'window_start = [2003-03-30T02:00:00Z, "2003-03-31T00:30+02:00"]\n'
         "window_end = [2003-04-01]\n"
     )
@@ -219,11 +220,7 @@ def test_a_study_of_windows_tries_series_on_these(log, tmp_path):
 def test_a_study_whose_series_ends_before_its_last_window_does_not_begin(log, tmp_path):
     (tmp_path / "price.csv").write_text("time,value\n2003-03-29T00Z,1\n2003-03-29T12Z,2\n")
     study = tmp_path / "days.toml"
-    study.write_text(
-        'scenario = "site"\nmetric = "cost"\n[policies]\nglobal = ["dll"]\nlocal = ["easy"]\n'
-        '[workloads]\nmine = "mine.swf"\n[set]\nbusy_watts = 100\nprice = "price.csv"\n'
-        '[replications]\nwindow = "1d"\nleast = 2\n'
-    )
+    study.write_text(COSTS + '[replications]\nwindow = "1d"\nleast = 2\n')
     got = call("study", study, "--out", tmp_path / "out")
     assert got.exit_code == 2
     assert "price.csv: found no value for time 0 of the run, 2003-" in got.stderr
