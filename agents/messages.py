@@ -240,8 +240,8 @@ class ScheduleReport(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TransferOrder(Message):
-    """A broker below the global one has this one see to it that jobs go to clusters.
+class OfJobs(Message):
+    """A message by which jobs go on or back.
 
     Attributes
     ----------
@@ -253,6 +253,11 @@ class TransferOrder(Message):
 
     jobs: tuple[int, ...]
     slots: tuple[int, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferOrder(OfJobs):
+    """A broker below the global one has this one see to it that jobs go to clusters."""
 
     def words(self) -> str:
         """Return what the message says, for people."""
@@ -260,21 +265,15 @@ class TransferOrder(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobsReturned(Message):
+class JobsReturned(OfJobs):
     """A domain gives back jobs that none of its clusters can hold any longer.
 
     Attributes
     ----------
-    jobs : tuple of int
-        Their numbers.
-    slots : tuple of int
-        Where the world keeps them.
     known : dict of int to (int, float)
         How many processors each of its clusters (index) has, and of when (s) that is known.
     """
 
-    jobs: tuple[int, ...]
-    slots: tuple[int, ...] = field(repr=False)
     known: dict[int, tuple[int, float]] = field(repr=False)
 
     def words(self) -> str:

@@ -17,12 +17,11 @@ import numpy.typing as npt
 from agents.messages import (
     Discovery,
     JobMetadata,
-    JobsReturned,
     JobSubmitted,
     JobTransfer,
     Message,
+    OfJobs,
     SeedSchedule,
-    TransferOrder,
 )
 from agents.model import GridModel
 from experiments.events.job_events import JobEvents
@@ -111,7 +110,7 @@ class EventLog:
         facts = message.facts()
         if isinstance(message, Discovery) and hasattr(message, "slot"):
             facts |= self._of(message.slot)
-        elif isinstance(message, JobsReturned | TransferOrder):
+        elif isinstance(message, OfJobs):
             facts |= self._whose(message.slots)
         elif isinstance(message, SeedSchedule):
             facts |= self._whose(message.slots)

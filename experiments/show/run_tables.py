@@ -271,8 +271,8 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield why
     if sums["due"] + sums["due_rejected"] and (drawn := drawn_words(result.deadlines)):
         yield drawn
-    due, ended = int(sums["due"] + sums["due_rejected"]), int(sums["jobs"]) + len(result.rejected)
-    if 0 < due < ended:
+    due = int(sums["due"] + sums["due_rejected"])
+    if due and sums["due"] < sums["jobs"]:
         yield f"deadlines met: of {counted(due, 'job')} with a deadline"
     if summary["metrics"]["mean_staging"]:
         yield "slowdown: turnaround over run time without the staging of data"
