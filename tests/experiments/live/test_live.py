@@ -102,7 +102,7 @@ def test_a_run_can_be_as_fast_as_it_is(live):
 def test_a_job_is_followed_at_a_pace_and_interrupting_does_not_wait(live):
     session = live("quickstart", "--pace", "0.5", "--follow", "1")
     session.wait_for("Following job 1: ")
-    time.sleep(1.0)
+    session.wait_for("submitted ")
     shown = "\n".join(session.screen.display)
     interrupted = time.perf_counter()
     session.process.send_signal(signal.SIGINT)
