@@ -12,12 +12,12 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-import mesa
 import numpy as np
 
 from agents.disciplines import RecordedScheduler
 from agents.model import GridModel
 from agents.pace.predictor import Predictor
+from agents.protocols import NamedAgent
 from agents.registry import anyone
 from agents.schedulers import GlobalScheduler, Scheduler
 from agents.view import Job, KnownCluster
@@ -309,7 +309,7 @@ class _Pickler(pickle.Pickler):
     """Saves what is a scheduler's own; of the grid around it only that it is there."""
 
     def persistent_id(self, thing: Any) -> str | None:
-        around = isinstance(thing, (GridModel, World, Platform, mesa.Agent, KnownCluster, Job))
+        around = isinstance(thing, (GridModel, World, Platform, NamedAgent, KnownCluster, Job))
         return type(thing).__name__ if around else None
 
 

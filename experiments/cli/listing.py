@@ -22,6 +22,7 @@ from agents.schedulers import GlobalScheduler, Scheduler
 from experiments.logs.listing import print_network
 from experiments.scenario.assignments import shown
 from experiments.scenario.files import packaged_names, scenario_file
+from experiments.scenario.meanings import meaning
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import without_effect
@@ -197,9 +198,9 @@ def described(scenario: Scenario, name: str, notes: Sequence[str], ran: Scenario
                 "default": defaults[each],
                 "changed": values[each] != defaults[each],
                 "matters": each not in idle,
-                "meaning": " ".join((field.description or "").split()),
+                "meaning": meaning(each, all_of),
             }
-            for each, field in all_of.model_fields.items()
+            for each in all_of.model_fields
         ],
     }
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from grid.jobs import SHORTEST_RUN, UNKNOWN
 from grid.logs.calendar import clock_at, written
@@ -17,6 +16,9 @@ from grid.logs.cleaning import requested_times
 from grid.logs.log import Log
 from grid.logs.partitions import partitions_of
 from grid.workloads.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DAY, WEEK = 86_400.0, 604_800.0
 
@@ -244,6 +246,8 @@ def clock_of(table: Table) -> pd.DatetimeIndex | None:
     """Return what the log's clock showed at each arrival, None if that is not known."""
     if table.start is None:
         return None
+    import pandas as pd
+
     seconds = np.floor(table.jobs["arrival"] + table.start.timestamp()).astype(np.int64)
     clock = pd.DatetimeIndex(seconds.astype("datetime64[s]"), tz="UTC")
     return clock.tz_convert(table.start.tzinfo)

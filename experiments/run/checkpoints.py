@@ -16,10 +16,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import mesa
 import numpy as np
 
 from agents.importing import importable_from
@@ -164,7 +164,7 @@ def _product() -> str:
     sources = sources_digest(Path(__file__).resolve().parents[2])
     python, libraries = (
         platform.python_version(),
-        f"Mesa {mesa.__version__}, NumPy {np.__version__}",
+        f"Mesa {version_of('mesa')}, NumPy {np.__version__}",
     )
     return f"metasched {version()}, sources {sources}, Python {python}, {libraries}"
 

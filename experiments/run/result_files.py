@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from agents.registry import GLOBAL, LOCAL
 from experiments.run.files import ELECTRICITY, JOBS, REPLICATIONS, SUMMARY, TIMELINE, USERS
@@ -31,6 +30,9 @@ from grid.metrics.performance import weights_per_cluster
 from grid.platform import topology
 from grid.platform.multicluster import Platform
 from grid.strict import json_of, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("job", "arrival", "size", "start", "finish", "placement")
 STEP_OF_ELECTRICITY = ("from", "to", "energy_kwh ")
@@ -294,6 +296,8 @@ def read_electricity(files: ResultFiles) -> pd.DataFrame:
         columns += [f"{name} {cluster['name']}" for name in told]
     path = files.folder / ELECTRICITY
     if len(columns) == 2:
+        import pandas as pd
+
         return pd.DataFrame(columns=columns, dtype=np.float64)
     return _intervals(path, columns, first=None, least=-np.inf)
 
@@ -312,6 +316,8 @@ def _intervals(
     least : float
         What no other number is below.
     """
+    import pandas as pd
+
     rows = [
         [
             _read(_seconds, cell, f"{place}: {name}", "a number")

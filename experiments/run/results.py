@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from experiments.run.observed import Observed, drawn_classes
 from experiments.run.own_metrics import measured
@@ -72,7 +71,7 @@ class Result(RunTotals, Shown):
             submitted=world.state.submitted,
             tally=observed.tally,
             energy=observed.energy,
-            electricity=pd.DataFrame(observed.electricity),
+            electricity_over_time=observed.electricity,
             whose=Whose(model.workload),
             classes=observed.classes,
             applications=observed.applications,

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+import numpy.typing as npt
 
 from experiments.run.setbacks import setbacks
 from experiments.run.whose import Whose
@@ -27,6 +27,8 @@ from grid.world.records import jobs_table
 from grid.world.statistics import Statistics
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from experiments.scenario.scenario import Scenario
 
 REALISED, WHOLE = "realised rounds", "whole run"
@@ -113,7 +115,7 @@ class RunTotals:
         Sums over the jobs that left.
     energy : list of dict
         What the electricity of each cluster came to (`grid.metrics.energy`).
-    electricity : DataFrame
+    electricity_over_time : dict of array
         The same over time (`grid.metrics.energy.Meter.over_time`); empty if it is not told.
     whose : Whose
         What jobs say of whom they are.
@@ -190,7 +192,7 @@ class RunTotals:
     submitted: int
     tally: Tally
     energy: list[dict[str, float | None]]
-    electricity: pd.DataFrame
+    electricity_over_time: Mapping[str, npt.NDArray[np.float64]]
     whose: Whose
     classes: list[dict[str, Any]] = field(default_factory=list)
     applications: list[dict[str, Any]] = field(default_factory=list)
@@ -350,6 +352,8 @@ class RunTotals:
         ``saturated NAME`` (share of the time). A link has the name of the node that it joins to the
         one nearer to the central switch.
         """
+        import pandas as pd
+
         found = self.statistics
         table = {
             "from": found.queue_times[:-1],
@@ -379,12 +383,21 @@ class RunTotals:
         """Of each link the node that it joins to the one nearer to the central switch."""
         return [node for node, _ in topology.uplinks(self.platform.graph)]
 
+    @property
+    def electricity(self) -> pd.DataFrame:
+        """What electricity came to in each interval; empty if that is not told."""
+        import pandas as pd
+
+        return pd.DataFrame(self.electricity_over_time)
+
     def rounds_table(self) -> pd.DataFrame:
         """Return one row for each round: as it went in mode `batch`, in mode `open` as planned.
 
         Columns: round (from 1, those of the warm-up included), dispatched, mcp, pb (s), and of each
         cluster ``cp NAME`` (s) and ``jobs NAME``. A CP that no local scheduler told is NaN.
         """
+        import pandas as pd
+
         rounds = self._listed
         table = {
             "round": rounds.first + np.arange(len(rounds.dispatched)),

@@ -10,8 +10,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from experiments.run.append_file import Growing
 from experiments.run.csv_rows import csv_rows
 from experiments.run.files import (
@@ -87,6 +85,8 @@ class NewResult:
         GridError
             If that cannot be done; then nothing has changed there.
         """
+        import pandas as pd
+
         summary = json.dumps(result.summary(), indent=2, allow_nan=False)
         with _telling(self.folder):
             self.jobs.close()

@@ -12,6 +12,7 @@ from agents.registry import built_in_kinds, kinds_of, predictor
 from agents.schedulers import Scheduler
 from agents.selection import JobSelection
 from experiments.scenario.jobs import deadline_classes
+from experiments.scenario.meanings import meaning
 from experiments.scenario.parameters import (
     ALIASES,
     RANGES,
@@ -204,8 +205,7 @@ def _told(
     if not reason and own is not None:
         reason = f"accepted: {in_words(own)}"
     if not reason:
-        words = (all_of.model_fields[parameter].description or "").split()
-        reason = f"accepted: {' '.join(words)}"[:-1]
+        reason = f"accepted: {meaning(parameter, all_of)}"[:-1]
     return f"{place_of([key, *rest])}: found {quoted(error['input'])}; {reason}"
 
 

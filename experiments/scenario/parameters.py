@@ -148,9 +148,7 @@ class Parameters(BaseModel):
     them in the classes that `with_settings` makes.
     """
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     step: Positive | Literal["auto"] = "auto"
     """Observation interval, simulated seconds; auto: a few hundred a run. Changes no result."""
@@ -382,8 +380,7 @@ def with_settings(kinds: tuple[Any, ...]) -> type[Parameters]:
                 description=each.setting.description,
                 json_schema_extra={"group": group},
             )
-    config = ConfigDict(use_attribute_docstrings=False)
-    inside = {"__module__": __name__, "__annotations__": annotations, "model_config": config}
+    inside = {"__module__": __name__, "__annotations__": annotations}
     metaclass: Any = type(Parameters)
     of_all: type[Parameters] = metaclass("Parameters", (Parameters,), inside | fields)
     of_all.kinds = kinds

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from experiments.run.files import made, unwritable
 from experiments.run.replacing import replace_all, scratch
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @contextmanager

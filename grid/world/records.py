@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from grid.kernel.state import NONE
 from grid.kernel.statistics import SLOWDOWN_BOUND
 from grid.platform.multicluster import Platform
 from grid.world.finished import Records, in_order
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -61,6 +63,8 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         ),
         "restarts": records["restarts"],
     }
+    import pandas as pd
+
     return pd.DataFrame(columns)
 
 

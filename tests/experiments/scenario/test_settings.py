@@ -8,6 +8,7 @@ import pytest
 from experiments.scenario.assignments import shown
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.files import packaged_names
+from experiments.scenario.meanings import meaning
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.brokers import Advertising
@@ -88,9 +89,9 @@ def test_what_no_grid_is_like_is_refused(setting):
 
 
 def test_every_parameter_says_what_it_is():
-    for name, field in type(Scenario.load("quickstart").parameters).model_fields.items():
-        assert field.description, name
-        assert field.description.endswith(".")
+    all_of = type(Scenario.load("quickstart").parameters)
+    for name in all_of.model_fields:
+        assert meaning(name, all_of).endswith("."), name
 
 
 def test_parameters_reach_the_model():

@@ -18,6 +18,7 @@ from grid.sources import made_of, module_digest, sources_digest
 from grid.world.world import World
 
 ROOT = Path(__file__).resolve().parents[3]
+PLAINLY = os.environ | {PLAIN: "1"}
 
 
 @pytest.mark.parametrize(
@@ -158,17 +159,27 @@ def test_a_helper_is_compiled_once_for_all_constants(helper):
     assert len(doubled.overloads) == 1
 
 
-@pytest.mark.thorough
+def test_with_another_numba_inside_functions_do_the_same():
+    script = (
+        "from grid.kernel import compile as module\n"
+        "assert module._INTERNALS is None\n"
+        "doubled = module.inlined(lambda x: 2 * x)\n"
+        "more = module.part(lambda x: doubled(x) + 1)\n"
+        "one = module.compiled()(lambda x: more(x) + doubled(0.5))\n"
+        "assert one(2) == 6 and one(0.5) == 3"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=PLAINLY)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
 def test_with_another_numba_inside_it_only_takes_longer(tmp_path):
     words = ["run", "site", "--local", "fcfs", "--set", "jobs=50", "--seed", "3", "--out"]
     command = [sys.executable, "-c", "from experiments.cli import main; main()", *words]
-    for how in ({}, {PLAIN: "1"}):
+    for out, env in (("out0", None), ("out1", PLAINLY)):
         done = subprocess.run(
-            [*command, str(tmp_path / f"out{len(how)}")],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            env=os.environ | how,
+            [*command, str(tmp_path / out)], cwd=ROOT, capture_output=True, text=True, env=env
         )
         assert done.returncode == 0, done.stderr
     one, other = (tmp_path / out / "jobs.csv" for out in ("out0", "out1"))
