@@ -14,7 +14,7 @@ from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.queueing.fair_share import fold, unfold
 from grid.kernel.queueing.queues import after, first
-from grid.kernel.state import BREAK, LOCAL, NONE, State
+from grid.kernel.state import BREAK, END, LOCAL, NONE, State
 from grid.kernel.tables import between_runs
 
 
@@ -81,6 +81,16 @@ def preempt(
     """Have a running job go back to the queue of its cluster, for another job."""
     tables = between_runs(box, slots, events, processors, turns, sliding)
     throw_back_for(box[0], tables, job, by)
+
+
+@compiled()
+def end(box: Any, slots: Any, events: Any, job: int) -> None:
+    """Have a job that runs on one cluster end now, as what happens first from here on."""
+    state, slot = box[0], slots[job]
+    slot.execution_time = state.now - slot.start
+    slot.runtime = slot.execution_time * state.rate[slot.cluster]
+    slot.end = state.now
+    slot.end_event = events[schedule(state, events, state.now, END, job)].turn
 
 
 @compiled()

@@ -11,7 +11,7 @@ from grid.jobs import BY_RATES
 from grid.kernel import access
 from grid.kernel.state import COALLOCATED, DOWN, FREE, GLOBAL, NONE, RUNNING
 from grid.world.storage import Storage
-from grid.world.validation import check_preemption
+from grid.world.validation import check_end, check_preemption
 
 Indices = npt.NDArray[np.int64]
 
@@ -111,6 +111,21 @@ class Jobs:
         check_preemption(self._storage, slot, by)
         t = self._storage.tables
         access.preempt(t.box, t.slots, t.events, t.processors, t.turns, t.sliding, slot, by)
+
+    def end(self, slot: int) -> None:
+        """Have a job that runs end now, whenever it was to end.
+
+        That of a job with an infinite run time nobody else says. It ends as `World.advance` goes
+        on, before anything else happens.
+
+        Raises
+        ------
+        PlacementError
+            If it does not run, or on several clusters, or the world is not `tracked`.
+        """
+        check_end(self._storage, slot)
+        t = self._storage.tables
+        access.end(t.box, t.slots, t.events, slot)
 
     def only_on(self, job: np.void) -> list[str]:
         """Return the names of the clusters on which a job can run, if it cannot on all.

@@ -83,7 +83,7 @@ def broken_answer(storage: Storage, slot: int, answer: float) -> str:
 
 
 @compiled()
-def _are_accepted(jobs: JobArray, clusters: int, rows: int) -> bool:
+def _are_accepted(jobs: JobArray, clusters: int, rows: int, longest: float) -> bool:
     """Tell whether `check_jobs` has nothing to say of these rows, at a glance."""
     before = -np.inf
     for row in range(len(jobs)):
@@ -92,11 +92,11 @@ def _are_accepted(jobs: JobArray, clusters: int, rows: int) -> bool:
             job.size >= 1
             and before <= job.arrival
             and -np.inf < job.arrival < np.inf
-            and 0 <= job.runtime < np.inf
+            and 0 <= job.runtime <= longest
             and job.deadline > -np.inf
             and ANYWHERE <= job.origin < clusters
             and BY_RATES <= job.times_row < rows
-            and (job.times_row == BY_RATES or job.runtime > 0)
+            and (job.times_row == BY_RATES or 0 < job.runtime < np.inf)
         ):
             return False
         before = job.arrival
@@ -125,7 +125,7 @@ def check_times(times: npt.NDArray[np.float64], clusters: int) -> None:
         )
 
 
-def check_jobs(jobs: JobArray, clusters: int, rows: int) -> None:
+def check_jobs(jobs: JobArray, clusters: int, rows: int, endless: bool = False) -> None:
     """Raise `WorkloadError` unless the kernel can take these jobs in.
 
     Parameters
@@ -134,15 +134,18 @@ def check_jobs(jobs: JobArray, clusters: int, rows: int) -> None:
     clusters : int
     rows : int
         Of the table of execution times.
+    endless : bool
+        Run times may be infinite, of jobs of which somebody outside says when they end.
     """
+    longest = np.inf if endless else np.finfo(np.float64).max
     if jobs.dtype != JOB:
         raise WorkloadError(f"workload: dtype {jobs.dtype}; accepted: grid.jobs.JOB")
-    if _are_accepted(jobs, clusters, rows):
+    if _are_accepted(jobs, clusters, rows, longest):
         return
     for name, valid, accepted in (
         ("size", jobs["size"] >= 1, "1 or more"),
         ("arrival", np.isfinite(jobs["arrival"]), "a number of seconds"),
-        ("runtime", (jobs["runtime"] >= 0) & (jobs["runtime"] < np.inf), "seconds, 0 or more"),
+        ("runtime", (jobs["runtime"] >= 0) & (jobs["runtime"] <= longest), "seconds, 0 or more"),
         ("deadline", jobs["deadline"] > -np.inf, "a number of seconds, or inf"),
         (
             "origin",
@@ -156,7 +159,7 @@ def check_jobs(jobs: JobArray, clusters: int, rows: int) -> None:
         ),
         (
             "runtime",
-            (jobs["times_row"] == BY_RATES) | (jobs["runtime"] > 0),
+            (jobs["times_row"] == BY_RATES) | (jobs["runtime"] > 0) & (jobs["runtime"] < np.inf),
             "seconds, above 0 with execution times on each cluster",
         ),
     ):
@@ -254,6 +257,15 @@ def check_preemption(storage: Storage, slot: int, by: int) -> None:
             f"preemption of {_named(storage, slot)} by slot {by}: accepted: jobs that wait at "
             f"{storage.platform.names[there]}"
         )
+
+
+def check_end(storage: Storage, slot: int) -> None:
+    """Raise `PlacementError` unless a job runs on one cluster, and can be told from others."""
+    if not storage.tracked:
+        raise PlacementError("end of a job: untracked world; accepted: a tracked one")
+    running = slot in range(len(storage.tables.slots)) and storage.columns["status"][slot]
+    if running != k.RUNNING:
+        raise PlacementError(f"end of slot {slot}: accepted: jobs that run on one cluster")
 
 
 def check_failure(

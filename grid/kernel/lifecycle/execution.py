@@ -42,12 +42,14 @@ def start_waiting(state: State, tables: Tables, cluster: int) -> None:
 def _end_at(state: State, events: Any, slot: Any, job: int, end: float, expected: float) -> None:
     """Have a job that starts now end at a time (s) that nothing will change.
 
-    Whoever relies on when it was expected to end (s) learns first that it does not.
+    Whoever relies on when it was expected to end (s) learns first that it does not. If the time is
+    infinity, somebody outside says when it ends (`grid.world.jobs.Jobs.end`).
     """
     slot.end = end
     overruns = state.relied_on == 1 and state.now < expected < end
-    at = schedule(state, events, expected if overruns else end, OVERDUE if overruns else END, job)
-    slot.end_event = events[at].turn
+    if overruns or end < np.inf:
+        time, kind = (expected, OVERDUE) if overruns else (end, END)
+        slot.end_event = events[schedule(state, events, time, kind, job)].turn
 
 
 @inlined
@@ -68,8 +70,8 @@ def _serve_without(state: State, tables: Tables, slot: Any) -> None:
 def run_over(state: State, tables: Tables, job: int) -> None:
     """Have a job run for longer than it was expected to, to an end that nothing will change."""
     slot = tables.slots[job]
-    at = schedule(state, tables.events, slot.end, END, job)
-    slot.end_event = tables.events[at].turn
+    if slot.end < np.inf:
+        slot.end_event = tables.events[schedule(state, tables.events, slot.end, END, job)].turn
     _serve_without(state, tables, slot)
 
 
