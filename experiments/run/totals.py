@@ -153,7 +153,7 @@ class RunTotals:
     cluster_messages : list of dict of str to int
         Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
     refused_starts : int
-        Starts that clusters refused, for they were not as free as brokers had told.
+        Starts that clusters refused, for they were not as free as the global scheduler counted on.
     restarts : int
         Times that a failure, or another job, threw a job back.
     thrown_back : int

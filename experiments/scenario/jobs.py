@@ -246,10 +246,11 @@ def _completed(
     """Return given jobs with the origins and deadlines that they lack."""
     jobs = table.jobs
     unread = no_occasion(jobs, parameters, platform)
+    placed, drawn, times = 0, 0, table.times
     if _draws_origins(jobs, parameters):
         clusters = len(platform.clusters)
         jobs = assign_origins(jobs, _origins(parameters, clusters), seed)
-    drawn, times = 0, table.times
+        placed = int((jobs["origin"] != ANYWHERE).sum())
     if parameters.speeds:
         jobs, found = at_speeds(jobs, parameters.speeds, platform.names, platform.rates)
         times = times if found is None else found
@@ -259,7 +260,9 @@ def _completed(
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed, times)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    completed = replace(table, jobs=jobs, drawn=drawn, times=times, unread=unread)
+    completed = replace(
+        table, jobs=jobs, drawn=drawn, origins_drawn=placed, times=times, unread=unread
+    )
     return completed, last + longest
 
 

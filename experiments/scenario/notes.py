@@ -12,6 +12,7 @@ from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from agents.slurm.qos import unread
+from experiments.scenario.jobs import ORIGINS
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import (
@@ -22,7 +23,7 @@ from experiments.scenario.unread import (
     idle,
     without_origin,
 )
-from experiments.show.numbers import counted, instant, percent
+from experiments.show.numbers import counted, instant, listed, percent
 from grid.foreign import plain
 from grid.logs.calendar import clock_at, read, written
 from grid.named_files import texts
@@ -37,6 +38,7 @@ KNOWN_BEFORE = (
     "prediction exact: jobs are expected to take as long as they do, whatever times users "
     "requested; prediction requested goes by those"
 )
+DRAWN_ORIGINS = f"drawn, as the jobs bring none ({', '.join(ORIGINS)})"
 BESIDE_OTHERS = (
     "recorded, in a window of a log: jobs from before and after it held processors, too, and count "
     "for no utilization, energy or cost; simulated runs begin with empty clusters, so that their "
@@ -119,6 +121,19 @@ def clock_among(several: Sequence[Mapping[str, Any]], window: str = "") -> str:
     clocks = [f"count from the start of {window}, not of the log"] if window else []
     clocks += ["are not scaled by load_factor"] if scaled else []
     return f"changes of the platform: at and until {', and '.join(clocks)}" if clocks else ""
+
+
+def unscaled_series(several: Sequence[Mapping[str, Any]]) -> str:
+    """Return which series stay as they are though arrivals of a log are scaled; "" if none do.
+
+    >>> unscaled_series([{"price": {"A": "a.csv"}, "carbon": 300, "load_factor": 2.0}])
+    'price: the times of its series are not scaled by load_factor'
+    """
+    scaled = [each for each in several if each["load_factor"] != 1]
+    names = [name for name in SERIES if any([*texts(each[name])] for each in scaled)]
+    whose = "its" if len(names) == 1 else "their"
+    times = f"the times of {whose} series are not scaled by load_factor"
+    return f"{listed(names)}: {times}" if names else ""
 
 
 def not_reached(
@@ -287,7 +302,9 @@ def notes(
     ]
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at, several)
-    lines += [line for line in (clock_of_changes(given), late, beside_others(given)) if line]
+    series = unscaled_series([given["parameters"]] if scenario.workload is not None else [])
+    about_times = clock_of_changes(given), late, beside_others(given), series
+    lines += [line for line in about_times if line]
     lines += [] if due else _all_to_the_largest(scenario, stated.partial)
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
@@ -297,6 +314,8 @@ def notes(
         since = written(clock_at(read(stated.start), ended))
         lines.append(f"{name}: {path}: its dates end; it begins anew at {since}")
     lines += _unread_components(scenario, stated.components, stated.ordered)
+    if stated.origins_drawn:
+        lines.append(f"workload: origins of {counted(stated.origins_drawn, 'job')} {DRAWN_ORIGINS}")
     if scenario.policy.stays_home and len(scenario.platform.clusters) > 1:
         share = without_origin(parameters) if scenario.workload is None else 0.0
         some = f"{percent(share)} of the jobs" if share else counted(stated.homeless, "job")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.scenario.assignments import shown
 from experiments.scenario.notes import (
+    DRAWN_ORIGINS,
     KNOWN_BEFORE,
     beside_others,
     clock_among,
     knows_run_times,
     of_local,
     told,
+    unscaled_series,
     without_request,
 )
 from experiments.scenario.unread import PREDICTIONS, idle
@@ -117,20 +119,29 @@ def of_windows(
     if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in scenarios):
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
-    if any(each.policy.stays_home and len(each.platform.clusters) > 1 for each in scenarios):
-        left_out += [
-            f"{each.name}: {counted(each.stated.homeless, 'job')} submitted through no cluster: no "
-            "home to stay at"
-            for each in workloads
-            if each.stated.homeless
-        ]
+    left_out += _of_origins(scenarios, workloads)
     if any(each.stated.requested for each in workloads) and any(map(knows_run_times, scenarios)):
         left_out.append(KNOWN_BEFORE)
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
-    changes = [*hidden, *changes_in_windows(study, scenarios)]
+    changes = [*hidden, *times_in_logs(study, scenarios)]
     of_sites = idle_sites(study, workloads)
     return _of_platforms(scenarios) + changes + left_out + of_sites + cleaned(workloads)
+
+
+def _of_origins(scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload]) -> Iterator[str]:
+    """Yield of which logs origins are drawn, and of which else jobs have none though some stay."""
+    scenarios = [*scenarios]
+    given = [each.to_dict()["parameters"] for each in scenarios]
+    draws = any(each["local_share"] > 0 or each["queue_shares"] for each in given)
+    stay = any(each.policy.stays_home and len(each.platform.clusters) > 1 for each in scenarios)
+    for each in workloads:
+        homeless = each.stated.homeless
+        if draws and 0 < homeless == len(each.arrivals):
+            yield f"{each.name}: origins {DRAWN_ORIGINS}"
+        elif stay and homeless:
+            jobs = counted(homeless, "job")
+            yield f"{each.name}: {jobs} submitted through no cluster: no home to stay at"
 
 
 def _of_platforms(scenarios: Iterable[Scenario]) -> list[str]:
@@ -217,10 +228,19 @@ def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[st
     return lines
 
 
-def changes_in_windows(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
-    """Return in lines what planned changes mean in logs, windows of them, and scaled ones."""
-    of_logs = (each for each in scenarios if each.workload is not None)
+def times_in_logs(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
+    """Return in lines what times mean in logs, windows of them, and scaled ones.
+
+    That is of planned changes, and of series.
+    """
+    of_logs = [each for each in scenarios if each.workload is not None]
+    series = unscaled_series([each.to_dict()["parameters"] for each in of_logs])
+    lines = [series] if series else []
     replayed = [each for each in of_logs if each.platform.changes]
+    return lines + _changes_in_windows(study, replayed)
+
+
+def _changes_in_windows(study: Definition, replayed: Sequence[Scenario]) -> list[str]:
     if not replayed:
         return []
     changes, window = replayed[0].platform.changes, study.replications.window

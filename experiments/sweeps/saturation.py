@@ -129,8 +129,7 @@ class Saturation:
     def remarks(self) -> list[str]:
         """What the bracket does not say, for people: a line each.
 
-        What was rejected, why it is wider than asked for, if it is, and what planned changes of the
-        platform mean.
+        What was rejected, and why it is wider than asked for, if it is.
         """
         bracket, lines = self.bracket, []
         if self.rejects:
@@ -145,11 +144,6 @@ class Saturation:
             lines.append(
                 f"wider than the width asked for, {bracket.width:g}: of {of} runs did not tell; "
                 "more jobs a run would, or more replications"
-            )
-        if self.scenario.platform.changes:
-            lines.append(
-                "planned changes of the platform count as far as the runs reach; load is over all "
-                "processors, also those that are away"
             )
         return lines
 
@@ -240,7 +234,8 @@ def find_saturation(
     Raises
     ------
     GridError
-        For a scenario that has no load, or too few jobs to tell whether queues grow.
+        For a scenario that has no load, too few jobs to tell whether queues grow, or a platform
+        with planned changes, which have them grow or shrink whatever the load.
     """
     return find_saturations([scenario], seed, tell, replications, workers, width, None, watch)[0]
 
@@ -317,6 +312,11 @@ def _check(scenario: Scenario, width: float) -> None:
         raise GridError(
             f"jobs: found {parameters.jobs}; accepted: a whole number from {FEWEST}, for fewer say "
             "nothing of queues that grow"
+        )
+    if scenario.platform.changes:
+        raise GridError(
+            f"changes of the platform: found {len(scenario.platform.changes)}; accepted: none, for "
+            "each has queues grow or shrink, whatever the load"
         )
     check_importable(scenario, "saturation")
     scenario.model()  # what it refuses, it refuses before any process is started

@@ -173,7 +173,7 @@ class State(Record):
     completed = Number(int)
     rejected = Number(int)
     restarted = Number(int)
-    refused = Number(int)  # starts asked for where news of free processors was old
+    refused = Number(int)  # starts asked for where fewer processors were free than that
     instants = Number(int)
     statistics = Nested(Sums)
     # of queues that are visited: sums over jobs that count and completed

@@ -33,6 +33,8 @@ class Stated(NamedTuple):
         Jobs with a requested time that is not their run time.
     homeless : int
         Jobs submitted through no cluster.
+    origins_drawn : int
+        Jobs whose origin was drawn, since no job came with one.
     size_note : str
         In words, how many processors the machine is taken to have, where its log leaves that open.
     partial : bool
@@ -55,6 +57,7 @@ class Stated(NamedTuple):
     unrequested: int = 0
     requested: int = 0
     homeless: int = 0
+    origins_drawn: int = 0
     size_note: str = ""
     partial: bool = False
     rigid: bool = False
@@ -90,6 +93,8 @@ class Table:
         What the counts of `cleaning` are made of, where they are of a whole log.
     drawn : int
         Jobs whose deadlines were drawn, since they came without one.
+    origins_drawn : int
+        Jobs whose origin was.
     size_note : str
         In words, what `processors` is, where the source leaves that open.
     times : ExecutionTimes or None
@@ -126,6 +131,7 @@ class Table:
     communication: tuple[str, ...] = ()
     applied: Applied | None = None
     drawn: int = 0
+    origins_drawn: int = 0
     size_note: str = ""
     times: ExecutionTimes | None = None
     applications: Mapping[int, str] = field(default_factory=dict)
@@ -204,6 +210,7 @@ class Table:
             without,
             int(others.sum()),
             homeless,
+            self.origins_drawn,
             self.size_note,
             partial,
             rigid=self.times is None or not len(self.times.sizes),

@@ -78,6 +78,29 @@ def test_it_is_said_on_which_clock_changes_are(parameters, clocks):
     assert notes(Scenario("mine", PLATFORM, parameters, workload="my.swf")) == []
 
 
+def test_it_is_said_that_times_of_series_are_not_scaled():
+    given = {"busy_watts": 100, "carbon": {"A": "a.csv"}, "price": "b.csv"}
+    scaled = Scenario("mine", PLATFORM, given | {"load_factor": 2}, workload="my.swf")
+    line = "price and carbon: the times of their series are not scaled by load_factor"
+    assert notes(scaled) == [line]
+    assert notes(Scenario("mine", PLATFORM, given, workload="my.swf")) == []
+
+
+@pytest.mark.parametrize(
+    ("origins", "shares", "told"),
+    [(["", ""], 1, 2), (["C1", ""], 1, None), (["", ""], 0, None)],
+)
+def test_it_is_said_that_origins_are_drawn(tmp_path, origins, shares, told):
+    rows = "".join(f"{at},1,5,{origin}\n" for at, origin in enumerate(origins))
+    (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime,origin\n{rows}")
+    given = {"local_share": float(shares), "assign_deadlines": False}
+    ran = Scenario("mine", PLATFORM, given, "dll", "fcfs", workload=str(tmp_path / "jobs.csv"))
+    model = ran.model()
+    found = [line for line in notes(ran, stated=stated_by(model.workload)) if "drawn" in line]
+    line = f"workload: origins of {told} jobs drawn, as the jobs bring none (local_share, "
+    assert found == ([f"{line}queue_shares)"] if told else [])
+
+
 def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jobs = "arrival,size,runtime\n0,1,5\n8000,1,5\n"
@@ -320,6 +343,7 @@ def test_what_jobs_give_no_occasion_for_is_told(rows, settings, names, tmp_path)
     scenario = Scenario.load("quickstart").changed(
         settings, workload=str(path), global_scheduler="dll", local_scheduler="fcfs"
     )
-    found = " ".join(notes(scenario, stated=scenario.model(0).workload.stated))
+    lines = notes(scenario, stated=scenario.model(0).workload.stated)
+    found = " ".join(line for line in lines if "without effect" in line)
     for name in ("speeds", "kill_at_request", "local_share", "queue_shares"):
         assert (name in found) == (name in names.split())

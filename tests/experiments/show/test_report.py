@@ -51,7 +51,9 @@ def test_restarts_are_told_where_there_are_some(result):
 def test_refused_starts_are_told_where_there_are_some(result):
     assert "starts refused" not in printed(result)
     text = printed(replace(result, refused_starts=1200))
-    assert re.search("^starts refused +1,200, for news of free processors was old", text, re.M)
+    assert re.search(
+        "^starts refused +1,200, for fewer processors were free than it counted on", text, re.M
+    )
 
 
 def test_time_in_which_messages_alone_go_on_is_told(result):

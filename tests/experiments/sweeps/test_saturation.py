@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -101,12 +102,11 @@ def test_only_loads_that_were_tried_are_told(growths, says):
     assert found == f"maximal utilization: {says}"
 
 
-def test_planned_changes_of_a_platform_are_told_to_count_in_part():
-    later = {"cluster": "a", "what": "fail", "at": 1e9}
-    platform = Platform.from_dict({"clusters": [{"name": "a", "size": 4}], "changes": [later]})
-    found = Saturation(Scenario("mine", platform, {}, "dll", "fcfs"), 0, 2, Bracket())
-    (remark,) = found.remarks
-    assert remark.startswith("planned changes of the platform count as far as the runs reach")
+def test_planned_changes_of_a_platform_are_refused():
+    later = {"cluster": "a", "what": "join", "at": 1e9}
+    platform = Platform.from_dict({"clusters": [{"name": "a", "size": 64}], "changes": [later]})
+    with pytest.raises(GridError, match=r"^changes of the platform: found 1; accepted: none, for"):
+        find_saturation(replace(Scenario.load("queues"), platform=platform), 0, quiet)
 
 
 def test_each_load_has_the_verdict_of_its_own_runs():
