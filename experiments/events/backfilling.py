@@ -17,10 +17,14 @@ _LOCAL = (
     | {"fpfs": "before one that was overtaken local_max_jumps times"}
 )
 """Which jobs do not start though enough processors are free, by rule of a local scheduler."""
-_SLURM = (
-    "slurm starts jobs in its loops alone, beside reservations and jobs planned before them, and "
-    "within limits of their partition and QOS"
-)
+_BY_PLAN = {
+    "slurm": (
+        "slurm starts jobs in its loops alone, beside reservations and jobs planned before them, "
+        "and within limits of their partition and QOS"
+    ),
+    "titan": "titan starts jobs by its plan alone, each on the processors that this names",
+}
+"""When jobs start by what their scheduler plans, whatever is free."""
 _GLOBAL = {name: _LOCAL[name] for name in (*_BACKFILLING, "fcfs")}
 """The same of the global queue, where the first in line is known."""
 
@@ -34,6 +38,11 @@ class Backfilling:
     around : Surroundings
     local, selection : str
         By which rule local schedulers start jobs, and the global one those that it places itself.
+
+    Attributes
+    ----------
+    had_room : bool
+        Whether it waited at a cluster where enough were free as the last instant ended.
     """
 
     def __init__(
@@ -43,6 +52,7 @@ class Backfilling:
         self._around = around
         self._local, self._selection = local, selection
         self._told = ""
+        self.had_room = False
 
     def settle(self, size: int, where: str, landed: float | None) -> None:
         """Take note of an instant at whose end the job waits at a cluster, or for a broker.
@@ -55,17 +65,20 @@ class Backfilling:
             The cluster where it waits since it `landed`, s.
         """
         around = self._around
+        self.had_room = landed is not None and around.free[where] >= size
         if self._told:
             return
         if landed is not None:
             others = len(around.waiting[where]) > 1
-            if self._local == "recorded" and around.free[where] >= size:
+            if not self.had_room:
+                return
+            if self._local == "recorded":
                 self._told = (
                     "enough were free meanwhile, but recorded starts it when it did in truth"
                 )
-            elif self._local == "slurm" and around.free[where] >= size:
-                self._told = f"enough were free meanwhile, but {_SLURM}"
-            elif others and self._local in _LOCAL and around.free[where] >= size:
+            elif self._local in _BY_PLAN:
+                self._told = f"enough were free meanwhile, but {_BY_PLAN[self._local]}"
+            elif others and self._local in _LOCAL:
                 why = f"{self._local} starts no job {_LOCAL[self._local]}"
                 self._told = f"enough were free meanwhile, but {why}"
         elif self._selection in _GLOBAL and self._job in islice(around.asking, 1, None):

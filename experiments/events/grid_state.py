@@ -180,8 +180,13 @@ class Surroundings:
         """Return what the present allocation is called, given its number."""
         return words.act(number, self._batch, self._round)
 
-    def made_room(self, clusters: Iterable[str], time: float) -> Iterator[str]:
-        """Tell what has made room on clusters at a time (s), the present one."""
+    def made_room(
+        self, clusters: Iterable[str], time: float, lacking: bool = True
+    ) -> Iterator[str]:
+        """Tell what has made room on clusters at a time (s), the present one.
+
+        Perhaps only what has happened there, for nothing was `lacking` for whom it is told of.
+        """
         rooms = [self._room(cluster, time) for cluster in clusters]
         for what, jobs in (
             ("ended", {job for room in rooms for job in room.ended}),
@@ -190,10 +195,12 @@ class Surroundings:
         ):
             if jobs:
                 have, make = ("has", "makes") if len(jobs) == 1 else ("have", "make")
-                yield f"{name_jobs(tuple(sorted(jobs)))} {have} just {what} and {make} room"
+                so = f" and {make} room" if lacking else ""
+                yield f"{name_jobs(tuple(sorted(jobs)))} {have} just {what}{so}"
         if back := sum(room.back for room in rooms):
             were, make = ("was", "makes") if back == 1 else ("were", "make")
-            yield f"{processors(back)} that {were} away until then {make} room"
+            so = f"{make} room" if lacking else f"{'is' if back == 1 else 'are'} there"
+            yield f"{processors(back)} that {were} away until then {so}"
 
     def _room(self, cluster: str, time: float) -> _Room:
         room = self._made.get(cluster)

@@ -374,7 +374,7 @@ class Teller:
                 why.append(f"{words.were_away(most)} there meanwhile")
             if before := [job for at, job in self._passed if at < time]:
                 why.append(f"{name_jobs(tuple(before))} started there before it")
-            why += self._around.made_room(clusters, time)
+            why += self._around.made_room(clusters, time, not self._backfilling.had_room)
             beside = [job for at, job in self._passed if at == time]
             self._tell(None, *why, *words.together(beside, "started"))
             if self._landed is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
 from experiments.events.explain import explain
@@ -45,6 +48,38 @@ def test_a_job_that_waits_for_a_loop_of_slurm_is_told_so(tmp_path):
     jobs = "job,arrival,size,runtime\n1,0,3,100\n2,1,1,100\n"
     story = " ".join(told(tmp_path, jobs, 2, 1, *words))
     assert "enough were free meanwhile, but slurm starts jobs in its loops alone, beside" in story
+
+
+def test_jobs_that_titan_has_wait_beside_free_processors_are_told_so(tmp_path):
+    out, jobs = tmp_path / "out", 60
+    words = "site", "--local", "titan", "--set", f"jobs={jobs}", "--set", "nodes=12"
+    words += "--set", "load=1.5", "--set", "max_size=6"
+    got = call("run", *words, "--out", out, "--events", out / "events.jsonl")
+    assert got.exit_code == 0
+    events = [json.loads(line) for line in (out / "events.jsonl").read_text().splitlines()]
+    free, now, waits, after = 12, 0.0, {}, []  # what is free once an instant is over
+    needs = {each["job"]: each["size"] for each in events if each["event"] == "submitted"}
+    for event in events:
+        if event["time"] > now:
+            after.append((now, free))
+            now = event["time"]
+        if event["event"] == "landed":
+            waits[event["job"]] = (now, np.inf)
+        elif event["event"] == "started":
+            free -= needs[event["job"]]
+            waits[event["job"]] = waits[event["job"]][0], now
+        elif event["event"] == "finished":
+            free += needs[event["job"]]
+    found = []
+    for job, (landed, start) in waits.items():
+        room = [free >= needs[job] for time, free in after if landed <= time < start]
+        story = " ".join(", ".join(parts) for _, parts in explain(out, job)[0].lines)
+        assert ("but titan starts jobs by its plan alone" in story) == any(room), job
+        if room and room[-1]:
+            assert "room" not in story, job
+        found.append(any(room))
+    assert sum(found) > 3
+    assert len(found) == jobs
 
 
 @pytest.mark.parametrize(
