@@ -253,13 +253,16 @@ of all jobs that had ended by then, 1 h before the first had'
     return f"prediction requested: {counted(jobs, 'job')}{of} without a requested time: {why}"
 
 
-def knows_run_times(scenario: Scenario) -> bool:
-    """Return whether schedulers know run times of a log since nobody has said otherwise."""
+def knows_run_times(scenario: Scenario, homeless: bool) -> bool:
+    """Return whether schedulers know run times of a log since nobody has said otherwise.
+
+    Some of its jobs are `homeless`, or none are: submitted through no cluster.
+    """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     exact = parameters.prediction == "exact" and not parameters.prediction_error
     chosen = "prediction" in parameters.model_fields_set
-    given = scenario.workload is not None and go_by_predictions(scenario)
+    given = scenario.workload is not None and go_by_predictions(scenario, homeless)
     return exact and not chosen and given
 
 
@@ -323,7 +326,7 @@ def notes(
             lines.append(f"workload: {some} submitted through no cluster: no home to stay at")
     if parameters.prediction == "requested" and (jobs := stated.unrequested):
         lines.append(without_request(jobs))
-    if stated.requested and knows_run_times(scenario):
+    if stated.requested and knows_run_times(scenario, stated.homeless > 0):
         lines.append(KNOWN_BEFORE)
     if parameters.warmup:
         lines.append(f"{parameters.called('warmup')}: {IDLE_OF_OTHERS}")

@@ -157,10 +157,11 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     yield from of_no_effect(parameters, log, scenario.policy, scenario.local_policy)
 
 
-def go_by_predictions(scenario: Scenario) -> bool:
+def go_by_predictions(scenario: Scenario, homeless: bool = True) -> bool:
     """Return whether what is predicted may decide when and where a job of a scenario runs.
 
-    Reservations of the jobs that a global scheduler is offered go by predicted ends.
+    Reservations of the jobs that a global scheduler is offered go by predicted ends. A policy under
+    which jobs stay at home chooses only for those that are `homeless`, if there may be some.
     """
     policy, local = scenario.policy, scenario.local_policy
     given = scenario.parameters.model_dump()  # type: ignore[union-attr]
@@ -170,6 +171,7 @@ def go_by_predictions(scenario: Scenario) -> bool:
     if not policy.starts_jobs and reads_predictions(local):
         return True
     chooses = len(scenario.platform.clusters) > 1 or not policy.only_chooses
+    chooses &= homeless or not policy.stays_home
     return chooses and reads_predictions(policy)
 
 

@@ -145,7 +145,8 @@ def print_replications(found: Replications, console: Console) -> None:
             **_LITERALLY,
         )
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in ("metric", "mean, 95 % confidence"):
+    mean = "mean, 95 % confidence" if len(found.runs) > 1 else "of one run, without an interval"
+    for column in ("metric", mean):
         table.add_column(column)
     for name, interval in found.shown.items():
         table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))

@@ -120,7 +120,9 @@ def of_windows(
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
     left_out += _of_origins(scenarios, workloads)
-    if any(each.stated.requested for each in workloads) and any(map(knows_run_times, scenarios)):
+    homeless = any(each.stated.homeless for each in workloads)
+    known = any(knows_run_times(each, homeless) for each in scenarios)
+    if any(each.stated.requested for each in workloads) and known:
         left_out.append(KNOWN_BEFORE)
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}

@@ -48,6 +48,21 @@ def test_it_is_said_if_schedulers_know_run_times_since_nobody_said_otherwise(
     assert sum(line.startswith(known) for line in notes(scenario, stated=stated)) == said
 
 
+@pytest.mark.parametrize(
+    ("origin", "local", "said"), [("C1", "fcfs", 0), ("", "fcfs", 1), ("C1", "easy", 1)]
+)
+def test_jobs_at_home_are_predicted_where_their_local_scheduler_goes_by_it(
+    tmp_path, origin, local, said
+):
+    path = tmp_path / "jobs.csv"
+    head = "arrival,size,runtime,requested_time,origin"
+    path.write_text(f"{head}\n0,1,10,60,{origin}\n")
+    given = {"assign_deadlines": False}
+    scenario = Scenario("mine", PLATFORM, given, "home", local, workload=str(path))
+    found = notes(scenario, stated=stated_by(scenario.model().workload))
+    assert sum(line.startswith("prediction exact") for line in found) == said
+
+
 CHANGING = """
 clusters = [{name = "A", size = 24}, {name = "B", size = 8}]
 [[changes]]

@@ -47,6 +47,10 @@ def test_it_is_said_where_pb_says_no_more_than_mcp():
     alone = call("quickstart", "--set", "jobs=1", "--replications", 2).output
     assert " PB says no more than MCP: " in " ".join(alone.split())
     assert "prediction accuracy" not in alone
+    assert "mean, 95 % confidence" in alone
+    one = call("quickstart", "--set", "jobs=1", "--replications", 1).output
+    assert "of one run, without an interval" in one
+    assert "95 %" not in one
     in_rounds = call(*words, "--set", "mode=batch", "--set", "queue=20").output
     assert "PB, as planned" in in_rounds
     assert "says no more than MCP" not in " ".join(in_rounds.split())
