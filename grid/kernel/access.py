@@ -9,7 +9,7 @@ from grid.kernel.events import plan_failure, schedule
 from grid.kernel.execution_times import execution_time, predicted_time
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.changes import preempt as throw_back_for
-from grid.kernel.lifecycle.execution import start_as_taken
+from grid.kernel.lifecycle.execution import start_as_taken, start_outside
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.queueing.fair_share import fold, unfold
@@ -81,6 +81,25 @@ def preempt(
     """Have a running job go back to the queue of its cluster, for another job."""
     tables = between_runs(box, slots, events, processors, turns, sliding)
     throw_back_for(box[0], tables, job, by)
+
+
+@compiled()
+def adopt(
+    box: Any,
+    slots: Any,
+    events: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    row: Any,
+    cluster: int,
+    expected: float,
+) -> int:
+    """Take in a job that runs on a cluster from now on; return its slot."""
+    state = box[0]
+    state.answer = expected
+    tables = between_runs(box, slots, events, processors, turns, sliding)
+    return int(start_outside(state, tables, row[0], cluster))
 
 
 @compiled()

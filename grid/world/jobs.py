@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from grid.jobs import BY_RATES
+from grid.jobs import BY_RATES, JobArray
 from grid.kernel import access
 from grid.kernel.state import COALLOCATED, DOWN, FREE, GLOBAL, NONE, RUNNING
 from grid.world.storage import Storage
-from grid.world.validation import check_end, check_preemption
+from grid.world.validation import check_adoption, check_end, check_preemption
 
 Indices = npt.NDArray[np.int64]
 
@@ -111,6 +111,35 @@ class Jobs:
         check_preemption(self._storage, slot, by)
         t = self._storage.tables
         access.preempt(t.box, t.slots, t.events, t.processors, t.turns, t.sliding, slot, by)
+
+    def adopt(self, row: JobArray, cluster: int, expected: float) -> int:
+        """Take in a job that somebody outside has started on a cluster, now; return its slot.
+
+        `end` says when it ends. `World.advance` has been to the present instant before.
+
+        Parameters
+        ----------
+        row : JobArray
+            The job, alone, with an infinite run time.
+        cluster : int
+        expected : float
+            Run time that is expected of it on a cluster of rate 1, s, where somebody is asked.
+
+        Raises
+        ------
+        PlacementError
+            If the cluster has fewer processors free, or the world is not `tracked`.
+        """
+        storage = self._storage
+        check_adoption(storage, row, cluster)
+        if storage.state.vacant == NONE:
+            storage.grow()
+        t, row = storage.tables, np.ascontiguousarray(row)
+        return int(
+            access.adopt(
+                t.box, t.slots, t.events, t.processors, t.turns, t.sliding, row, cluster, expected
+            )
+        )
 
     def end(self, slot: int) -> None:
         """Have a job that runs end now, whenever it was to end.

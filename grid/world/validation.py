@@ -259,6 +259,22 @@ def check_preemption(storage: Storage, slot: int, by: int) -> None:
         )
 
 
+def check_adoption(storage: Storage, row: JobArray, cluster: int) -> None:
+    """Raise unless one job can begin to run on a cluster, whoever started it there."""
+    if not storage.tracked:
+        raise PlacementError("job from outside: untracked world; accepted: a tracked one")
+    check_jobs(row, storage.state.clusters, 0, endless=True)
+    if len(row) != 1 or cluster not in range(storage.state.clusters):
+        raise PlacementError("job from outside: accepted: one job, on a cluster of the platform")
+    free = int(storage.state.free[cluster])
+    if row["size"].item() > free:
+        name = storage.platform.names[cluster]
+        raise PlacementError(
+            f"job from outside: found {row['size'].item()} processors; accepted: "
+            f"at most {free}, those free on {name}"
+        )
+
+
 def check_end(storage: Storage, slot: int) -> None:
     """Raise `PlacementError` unless a job runs on one cluster, and can be told from others."""
     if not storage.tracked:

@@ -53,15 +53,14 @@ def next_arrival(state: State, chunk: Any) -> float:
 
 
 @inlined
-def submit(state: State, tables: Tables, row: Any) -> None:
-    """Take a row of the workload into the grid, at its arrival."""
-    slots, job = tables.slots, state.vacant
+def take_in(state: State, slots: Any, row: Any) -> int:
+    """Give a row of the workload a slot, which is returned."""
+    job = state.vacant
     slot = slots[job]
     state.vacant = slot.next
     state.live += 1
     state.submitted += 1
     count_arrival(state)
-    state.messages[SUBMISSION] += 1
     slot.number = row.number
     slot.submission = state.submitted
     slot.arrival = row.arrival if state.backlog == 0 else state.now
@@ -95,6 +94,16 @@ def submit(state: State, tables: Tables, row: Any) -> None:
     slot.first_processor = NONE
     slot.first_turn = NONE
     slot.turns_due = 0
+    return int(job)
+
+
+@inlined
+def submit(state: State, tables: Tables, row: Any) -> None:
+    """Take a row of the workload into the grid, at its arrival."""
+    slots = tables.slots
+    job = take_in(state, slots, row)
+    slot = slots[job]
+    state.messages[SUBMISSION] += 1
     if slot.origin != ANYWHERE:
         state.received[slot.origin] += 1
     if slot.size > state.largest or (state.partial == 1 and slot.size > room_for(state, slot)):

@@ -12,6 +12,7 @@ from grid.kernel.compile import inlined, part
 from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
 from grid.kernel.execution_times import execution_time, predicted_time
+from grid.kernel.lifecycle.arrival import take_in
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import ask_for_plan, have_served, hold, release
@@ -106,6 +107,23 @@ def start(state: State, tables: Tables, job: int) -> None:
     state.started += 1
     if state.service[cluster] >= EASY:
         keep_in_order(state, slots, job)
+
+
+@inlined
+def start_outside(state: State, tables: Tables, row: Any, cluster: int) -> int:
+    """Take in a job that somebody outside has started on a cluster, now; return its slot."""
+    job = take_in(state, tables.slots, row)
+    slot = tables.slots[job]
+    state.serial += 1
+    slot.serial = state.serial
+    slot.cluster = cluster
+    slot.placed = 1
+    slot.staging = 0.0
+    slot.execution_time = execution_time(state, slot, cluster)
+    slot.predicted_time = predicted_time(state, tables.slots, job, cluster)
+    _expect(state, slot, cluster, slot.size)
+    start(state, tables, job)
+    return job
 
 
 @inlined

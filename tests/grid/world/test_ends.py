@@ -31,7 +31,7 @@ def schedule(made):
 
 
 @pytest.mark.parametrize("service", [*k.SERVICES])
-@settings(max_examples=25)
+@settings(max_examples=50)
 @given(
     # continuous, so that nothing happens at the instant at which a job ends
     jobs=st.lists(
@@ -56,16 +56,15 @@ def test_it_is_as_if_their_run_times_had_been_known(service, jobs, seed):
 
     sent = told = world(service, place)
     told.submit(table(arrivals, sizes, np.inf, **of_all))
-    columns, due = told.jobs.columns, np.append(arrivals, np.inf)
-    while told.now < np.inf:
+    columns, due = told.jobs.columns, arrivals
+    while told.state.completed < len(jobs):
         running = np.concatenate([told.jobs.running(cluster)[0] for cluster in (0, 1)])
         rates = np.array(RATES)[columns["cluster"][running]]
         ends = columns["start"][running] + runtimes[columns["number"][running] - 1] / rates
-        comes = due[due > told.now][0]
-        if (until := min(ends, default=np.inf)) == np.inf and comes == np.inf:
-            break
-        told.advance(min(until, comes), awaited=True)
-        told.wait(min(until, comes))
+        happens = told.state.coming  # jobs may start then, and end before others
+        soonest = min([*ends, *due[due > told.now][:1], *[happens] * (happens > told.now)])
+        told.advance(soonest, awaited=True)
+        told.wait(soonest)
         for job in running[ends == told.now]:
             told.jobs.end(job)
         told.advance(told.now, awaited=True)
@@ -122,3 +121,49 @@ def test_run_times_without_an_end_are_refused_where_they_would_be_relied_on(trac
     made.submit(table([0.0], [3], [np.inf], requested_time=20.0))
     with pytest.raises(WorkloadError, match=r"job 1: runtime inf; accepted: seconds, 0 or more"):
         made.advance(np.inf)
+
+
+def test_a_job_that_runs_already_is_taken_in():
+    made = world("easy")
+    made.submit(table([5.0, 6.0], [3, 2], [4.0, 4.0], requested_time=20.0))
+    made.advance(2.0, awaited=True)
+    made.wait(2.0)
+    row = table([1.0], [2], [np.inf], requested_time=10.0)
+    row["number"] = 7
+    slot = made.jobs.adopt(row, 0, 10.0)
+    assert made.jobs.running(0)[0].tolist() == [slot]
+    assert made.state.free.tolist() == [1, 5]
+    assert made.state.left.tolist() == [20.0, 0.0]
+    made.advance(8.0, awaited=True)
+    assert made.state.waiting.tolist()[:1] == [2]
+    made.jobs.end(slot)
+    assert made.advance(np.inf) == k.OVER
+    assert [row[:4] for row in schedule(made)] == [(1, 8, 12, 0), (2, 12, 16, 0), (7, 2, 8, 0)]
+    assert made.busy_area().tolist() == [2 * 6 + 3 * 4 + 2 * 4, 0]
+
+
+def test_more_jobs_are_taken_in_than_there_was_room_for():
+    made = World(Platform.star([500]), tracked=True, place=lambda job: 0, rank=lambda job: job)
+    made.policies.set_prediction([1.0], requested=True)
+    rows = table(np.zeros(300), 1, np.inf, requested_time=10.0)
+    slots = [made.jobs.adopt(rows[at : at + 1], 0, 10.0) for at in range(300)]
+    assert len({*slots}) == 300
+    made.advance(1.0, awaited=True)
+    made.wait(1.0)
+    for slot in slots:
+        made.jobs.end(slot)
+    assert made.advance(np.inf) == k.OVER
+    assert made.state.completed == 300
+    assert made.state.free.tolist() == [500]
+    assert made.state.left.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("size", "cluster", "says"),
+    [(4, 0, "found 4 processors; accepted: at most 3, those free on C1"), (1, 2, "one job, on a")],
+)
+def test_what_cannot_be_taken_in(size, cluster, says):
+    with pytest.raises(PlacementError, match=says):
+        world("head").jobs.adopt(table([0.0], [size], [np.inf]), cluster, 10.0)
+    with pytest.raises(PlacementError, match="untracked world"):
+        world("head", tracked=False).jobs.adopt(table([0.0], [1], [np.inf]), 0, 10.0)
