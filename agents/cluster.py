@@ -111,8 +111,12 @@ class ClusterAgent(NamedAgent):
         """
         world, jobs = self.model.world, self.model.world.jobs
         slots, counts = world.jobs.running(self.index)
-        longer = jobs["predicted_time"][slots] - jobs["execution_time"][slots]
-        return slots, counts, np.maximum(jobs["end"][slots] + longer, world.now)
+        ends, expected = jobs["end"][slots], jobs["predicted_time"][slots]
+        known = ends < np.inf  # else somebody outside will tell
+        times = jobs["execution_time"][slots[known]]
+        ends[known] += expected[known] - times
+        ends[~known] = jobs["start"][slots[~known]] + expected[~known]
+        return slots, counts, np.maximum(ends, world.now)
 
     def released_at(self) -> Floats:
         """Return when each processor that remains will be free, s, in increasing order."""

@@ -74,12 +74,12 @@ class Pace:
             world.log.consumers.append(self._take_note)
         world.policies.set_prediction(
             self._rates,
-            None if as_told else self._runtime,
+            None if as_told else self.runtime,
             requested and as_told,
             kind.on_each_cluster,
         )
 
-    def _runtime(self, row: np.void) -> float:
+    def runtime(self, row: np.void) -> float:
         """Return the run time to expect of a job that is submitted now."""
         if self._learns and (left := self._world.log.count - self._seen):
             self._take_note(self._world.log.latest(left))

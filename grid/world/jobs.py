@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from grid.jobs import BY_RATES, JobArray
 from grid.kernel import access
-from grid.kernel.state import COALLOCATED, DOWN, FREE, GLOBAL, NONE, RUNNING
+from grid.kernel.state import ASKED, COALLOCATED, DOWN, FREE, GLOBAL, NONE, RUNNING
 from grid.world.storage import Storage
 from grid.world.validation import check_adoption, check_end, check_preemption
 
@@ -112,7 +113,7 @@ class Jobs:
         t = self._storage.tables
         access.preempt(t.box, t.slots, t.events, t.processors, t.turns, t.sliding, slot, by)
 
-    def adopt(self, row: JobArray, cluster: int, expected: float) -> int:
+    def adopt(self, row: JobArray, cluster: int, predict: Callable[[np.void], float]) -> int:
         """Take in a job that somebody outside has started on a cluster, now; return its slot.
 
         `end` says when it ends. `World.advance` has been to the present instant before.
@@ -122,8 +123,8 @@ class Jobs:
         row : JobArray
             The job, alone, with an infinite run time.
         cluster : int
-        expected : float
-            Run time that is expected of it on a cluster of rate 1, s, where somebody is asked.
+        predict : callable
+            Is asked what run time to expect of it on a cluster of rate 1, s, if anybody is to be.
 
         Raises
         ------
@@ -134,7 +135,9 @@ class Jobs:
         check_adoption(storage, row, cluster)
         if storage.state.vacant == NONE:
             storage.grow()
+        asked = storage.state.predicting == ASKED
         t, row = storage.tables, np.ascontiguousarray(row)
+        expected = predict(row[0]) if asked else np.nan
         return int(
             access.adopt(
                 t.box, t.slots, t.events, t.processors, t.turns, t.sliding, row, cluster, expected

@@ -130,7 +130,7 @@ def test_a_job_that_runs_already_is_taken_in():
     made.wait(2.0)
     row = table([1.0], [2], [np.inf], requested_time=10.0)
     row["number"] = 7
-    slot = made.jobs.adopt(row, 0, 10.0)
+    slot = made.jobs.adopt(row, 0, len)
     assert made.jobs.running(0)[0].tolist() == [slot]
     assert made.state.free.tolist() == [1, 5]
     assert made.state.left.tolist() == [20.0, 0.0]
@@ -146,7 +146,7 @@ def test_more_jobs_are_taken_in_than_there_was_room_for():
     made = World(Platform.star([500]), tracked=True, place=lambda job: 0, rank=lambda job: job)
     made.policies.set_prediction([1.0], requested=True)
     rows = table(np.zeros(300), 1, np.inf, requested_time=10.0)
-    slots = [made.jobs.adopt(rows[at : at + 1], 0, 10.0) for at in range(300)]
+    slots = [made.jobs.adopt(rows[at : at + 1], 0, len) for at in range(300)]
     assert len({*slots}) == 300
     made.advance(1.0, awaited=True)
     made.wait(1.0)
@@ -164,6 +164,14 @@ def test_more_jobs_are_taken_in_than_there_was_room_for():
 )
 def test_what_cannot_be_taken_in(size, cluster, says):
     with pytest.raises(PlacementError, match=says):
-        world("head").jobs.adopt(table([0.0], [size], [np.inf]), cluster, 10.0)
+        world("head").jobs.adopt(table([0.0], [size], [np.inf]), cluster, len)
     with pytest.raises(PlacementError, match="untracked world"):
-        world("head", tracked=False).jobs.adopt(table([0.0], [1], [np.inf]), 0, 10.0)
+        world("head", tracked=False).jobs.adopt(table([0.0], [1], [np.inf]), 0, len)
+
+
+def test_what_is_expected_of_one_is_asked_for():
+    made = world("easy")
+    made.policies.set_prediction(RATES, predict=lambda row: 6.0)
+    made.jobs.adopt(table([0.0], [2], [np.inf]), 1, lambda row: 2.0 * row["size"])
+    made.advance(0.0)
+    assert made.state.left.tolist() == [0, 2 * 4.0 / 2]

@@ -1,0 +1,177 @@
+"""`metasched serve`, and what users say to a service: submit, queue, cancel, wait, log."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from experiments.cli.options import PLACE, Duration, Number, traceback_option
+from experiments.cli.process import FAILED, users_code
+from grid.errors import GridError
+
+if TYPE_CHECKING:
+    from experiments.service.store import Store
+
+_STATE = click.option(
+    "--state", type=PLACE, metavar="DIR", required=True, help="Folder of the service."
+)
+_LOOK = 0.1
+"""Time between two looks at jobs that are waited for, s."""
+
+
+def _store(state: str) -> Store:
+    from experiments.service.store import Store
+
+    return Store(Path(state))
+
+
+@click.command()
+@click.argument("grid", metavar="GRID")
+@click.option(
+    "--state", type=PLACE, metavar="DIR", help="Keep its jobs there (default: NAME-state)."
+)
+@click.option("--global", "global_", metavar="NAME", help="Global scheduler, or module:Class.")
+@click.option("--local", metavar="NAME", help="Local scheduler, or module:Class.")
+@click.option("--once", is_flag=True, help="End when all jobs have ended.")
+@click.option("--seed", type=Number(0), default=0, show_default=True)
+@traceback_option
+def serve(
+    grid: str, state: str | None, global_: str | None, local: str | None, once: bool, seed: int
+) -> None:
+    """Have the agents schedule real jobs on the sites of GRID (.toml), until Ctrl-C.
+
+    Jobs are those that `metasched submit` takes in; they run as you, and run on if the service
+    ends: another one on the same folder takes them up. GRID is a file, or live-quickstart.
+    """
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.service.grid_file import load_grid
+        from experiments.service.service import serving
+
+    with users_code():
+        chosen = load_grid(grid, global_, local)
+        folder = Path(state or f"{chosen.scenario.name}-state")
+
+        def say(line: str) -> None:
+            click.echo(f"{datetime.now():%H:%M:%S} {line}")
+
+        with serving(chosen, folder, seed, say) as service:
+            with telling("compiling what is not compiled yet"):
+                service.model.world.compile()
+            click.echo(f"metasched: serving {chosen.scenario.name}, jobs in {folder}", err=True)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, service.stop)
+            service.run(once)
+            left = service.store.left()
+            bad = service.store.jobs("state IN ('failed', 'lost')") if once else []
+    if left:
+        click.echo(f"metasched: {left} jobs have not ended; those that run go on", err=True)
+    if bad:
+        sys.exit(FAILED)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@_STATE
+@click.option("--size", type=Number(1), default=1, show_default=True, help="Processors.")
+@click.option(
+    "--time", "time_", type=Duration(), metavar="TIME", help="It will take so long, as 10m."
+)
+@click.option(
+    "--deadline", type=Duration(), metavar="TIME", help="It shall have ended by then, from now."
+)
+@click.option("--name", default="", metavar="NAME", help="Of the job (default: the program's).")
+@click.option("--json", "as_json", is_flag=True, help="Print its number alone on stdout.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def submit(
+    state: str,
+    size: int,
+    time_: float | None,
+    deadline: float | None,
+    name: str,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Submit a job: -- COMMAND and its arguments, run once, in this folder and environment."""
+    import shutil
+
+    with closing(_store(state)) as store:
+        most = max((store.note("sites") or {"": size}).values())
+        if size > most:
+            raise GridError(f"--size: found {size}; accepted: at most {most}, the largest site")
+        if shutil.which(command[0]) is None:
+            raise GridError(f"command: found {command[0]!r}; accepted: a program that is there")
+        number = store.add(command, size, time_, deadline, name)
+        store.ring()
+    click.echo(number if as_json else f"job {number}")
+
+
+@click.command()
+@_STATE
+@click.option("--all", "every", is_flag=True, help="Also those that have ended.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout: all jobs.")
+def queue(state: str, every: bool, as_json: bool) -> None:
+    """List the jobs of a service that have not ended."""
+    from rich.console import Console
+
+    from experiments.service.listing import print_jobs
+
+    with closing(_store(state)) as store:
+        jobs = store.jobs()
+    if as_json:
+        click.echo(json.dumps([job.told() for job in jobs]))
+    else:
+        print_jobs(jobs, every, Console())
+
+
+@click.command()
+@_STATE
+@click.argument("job", type=Number(1))
+def cancel(state: str, job: int) -> None:
+    """Have JOB end, or not begin."""
+    with closing(_store(state)) as store:
+        found = store.job(job)
+        if found.ended is not None:
+            raise GridError(f"job {job}: {found.state}; accepted: a job that has not ended")
+        with store.at_once():
+            store.update(job, cancelled=1)
+        store.ring()
+
+
+@click.command()
+@_STATE
+@click.argument("jobs", nargs=-1, type=Number(1), metavar="[JOB]...")
+def wait(state: str, jobs: tuple[int, ...]) -> None:
+    """Wait until each JOB has ended, or all have; exit status 1 if one did not succeed."""
+    with closing(_store(state)) as store:
+        numbers = jobs or tuple(job.job for job in store.jobs("ended IS NULL"))
+        while left := [number for number in numbers if store.job(number).ended is None]:
+            time.sleep(_LOOK if len(left) < 100 else 10 * _LOOK)
+        bad = [job for number in numbers if (job := store.job(number)).state != "done"]
+    for job in bad:
+        click.echo(f"metasched: job {job.job} ({job.name}): {job.state}", err=True)
+    if bad:
+        sys.exit(FAILED)
+
+
+@click.command()
+@_STATE
+@click.argument("job", type=Number(1))
+def log(state: str, job: int) -> None:
+    """Print what JOB has written so far."""
+    with closing(_store(state)) as store:
+        found = store.job(job)
+    file = Path(state) / "jobs" / str(job) / "output"
+    if not file.is_file():
+        raise GridError(f"job {job}: {found.state}, no output; accepted: a job that has begun")
+    with file.open("rb") as output:
+        while block := output.read(1 << 16):
+            click.echo(block, nl=False)

@@ -1,0 +1,1 @@
+"""Real clusters: the agents of a simulation decide, sites carry out, one file knows all jobs."""

@@ -1,0 +1,165 @@
+"""A grid of real sites, as a TOML file has it: GRID.toml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from agents.importing import importable_from
+from experiments.cli.options import seconds
+from experiments.scenario.checked import ScenarioError
+from experiments.scenario.fields import strings
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from experiments.scenario.toml import PLATFORM_KEYS
+from grid.errors import GridError
+from grid.foreign import plain, quoted
+from grid.names import meant
+from grid.platform.multicluster import Platform
+from grid.strict import text_of, toml_of
+
+PACKAGED = Path(str(resources.files("experiments") / "service" / "grids"))
+KEYS = ("title", "global", "local", "parameters", "sites", "jobs")
+OF_PLATFORM = tuple(key for key in PLATFORM_KEYS if key not in ("clusters", "changes"))
+OF_SITE = ("name", "driver", "slots", "rate", "switch", "latency", "capacity", "broker")
+DRIVERS = ("local",)
+OF_JOB = ("command", "size", "time", "deadline", "name", "count")
+NEVER = ("mean_up_time", "mode", "jobs", "load", "warmup", "nodes")
+"""Parameters of scenarios that mean nothing where jobs and clusters are real."""
+
+
+@dataclass(frozen=True)
+class LiveGrid:
+    """What a service serves.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Its policies and parameters; the platform has a cluster for each site.
+    drivers : tuple of str
+        Of each site.
+    jobs : tuple of dict
+        To submit when the service begins, as `Store.add` takes them: of an example.
+    """
+
+    scenario: Scenario
+    drivers: tuple[str, ...]
+    jobs: tuple[dict[str, Any], ...]
+
+
+def load_grid(name: str, global_: str | None = None, local: str | None = None) -> LiveGrid:
+    """Read the grid in a file, or one that comes with the product.
+
+    Parameters
+    ----------
+    name : str
+    global_, local : str, optional
+        Schedulers, instead of those of the file.
+
+    Raises
+    ------
+    GridError
+        If there is none, or it is none.
+    """
+    packaged = PACKAGED / f"{name}.toml"
+    path = packaged if packaged.is_file() else Path(name)
+    if path.suffix != ".toml" or not path.is_file():
+        known = meant(name, [each.stem for each in PACKAGED.glob("*.toml")], "the path of a file")
+        raise GridError(f"grid {quoted(name)}: no such file; {known}")
+    table = toml_of(text_of(path, "a TOML file", ScenarioError), str(path), ScenarioError)
+    where = packaged.stem if path is packaged else str(path)
+    _known(table, (*KEYS, *OF_PLATFORM), where)
+    for key in ("title", "global", "local"):
+        if not isinstance(table.get(key, ""), str):
+            raise ScenarioError(f"{where}: {key}: found {quoted(table[key])}; accepted: a string")
+    sites = _tables(table, "sites", where)
+    if not sites:
+        raise ScenarioError(f"{where}: sites: none; accepted: at least one, [[sites]]")
+    clusters = [_cluster(each, f"{where}: sites[{at}]") for at, each in enumerate(sites)]
+    platform = {"clusters": clusters, **{key: table[key] for key in OF_PLATFORM if key in table}}
+    given = table.get("parameters", {})
+    if not isinstance(given, dict):
+        raise ScenarioError(f"{where}: parameters: accepted: a table [parameters]")
+    for key in NEVER:
+        if key in given:
+            raise ScenarioError(
+                f"{where}: {key}: without meaning for real jobs; accepted: no {key}"
+            )
+    importable_from(Path.cwd())
+    importable_from(path.parent)
+    scenario = Scenario(
+        plain(path.stem, most=255),
+        Platform.from_dict(platform, where),
+        {"prediction": "requested", **given, "mode": "open"},
+        global_ or table.get("global", "muscle"),
+        local or table.get("local", "titan"),
+        title=table.get("title", ""),
+        path=where,
+    )
+    assert isinstance(scenario.parameters, Parameters)
+    if scenario.parameters.prediction == "exact":
+        raise ScenarioError(
+            f"{where}: prediction: found 'exact'; accepted: another, for nobody knows how long "
+            "jobs will run"
+        )
+    if scenario.largest_job > scenario.platform.sizes.max():
+        raise ScenarioError(
+            f"{where}: global: found {quoted(scenario.global_scheduler)}, which splits jobs; "
+            "accepted: one that has each job run at one site"
+        )
+    jobs = _tables(table, "jobs", where)
+    return LiveGrid(
+        scenario,
+        tuple(each.get("driver", "local") for each in sites),
+        tuple(job for at, each in enumerate(jobs) for job in _jobs(each, f"{where}: jobs[{at}]")),
+    )
+
+
+def _known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise ScenarioError(f"{where}: {plain(key)}: unknown key; {meant(key, keys)}")
+
+
+def _tables(table: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+    found = table.get(key, [])
+    if not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
+        raise ScenarioError(f"{where}: {key}: found {quoted(found)}; accepted: tables [[{key}]]")
+    return found
+
+
+def _cluster(site: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return a site as a platform has its cluster."""
+    _known(site, OF_SITE, where)
+    driver = site.get("driver", "local")
+    if driver not in DRIVERS:
+        accepted = " or ".join(map(repr, DRIVERS))
+        raise ScenarioError(f"{where}: driver: found {quoted(driver)}; accepted: {accepted}")
+    if "slots" not in site:
+        raise ScenarioError(f"{where}: slots: missing; accepted: the processors that jobs may have")
+    rest = {key: value for key, value in site.items() if key not in ("driver", "slots")}
+    return {**rest, "size": site["slots"]}
+
+
+def _jobs(job: dict[str, Any], where: str) -> list[dict[str, Any]]:
+    """Return the jobs that a table stands for, as `Store.add` takes them."""
+    _known(job, OF_JOB, where)
+    command = strings(job.get("command", []), "command", "a program and its arguments", where)
+    if not command:
+        raise ScenarioError(f"{where}: command: missing; accepted: a program and its arguments")
+    for key in ("size", "count"):
+        found = job.get(key, 1)
+        if type(found) is not int or found < 1:
+            raise ScenarioError(f"{where}: {key}: found {quoted(found)}; accepted: a number from 1")
+    times = {}
+    for key, of_store in (("time", "time_s"), ("deadline", "deadline")):
+        if key in job:
+            times[of_store] = seconds(str(job[key]))
+            if times[of_store] is None:
+                raise ScenarioError(
+                    f"{where}: {key}: found {quoted(job[key])}; accepted: a time such as 90s or 10m"
+                )
+    of_all = {"command": command, "size": job.get("size", 1), "name": job.get("name", ""), **times}
+    return [of_all] * job.get("count", 1)

@@ -1,0 +1,109 @@
+"""The mirror: a model of real clusters, which time and sites move on, and not it itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.model import GridModel
+from grid.jobs import JobArray, job_table
+from grid.kernel.state import RUNNING
+from grid.workloads.source import Cleaning
+from grid.world.finished import Records
+
+
+class Submissions:
+    """The workload of a service: none that is known before somebody submits it."""
+
+    count, drawn_deadlines, cleaning = 0, None, Cleaning()
+
+    def chunks(self) -> Iterator[JobArray]:
+        """Yield nothing."""
+        return iter(())
+
+
+class Start(NamedTuple):
+    """A job that is to start: its number, and the index of its cluster."""
+
+    job: int
+    cluster: int
+
+
+class Mirror(GridModel):
+    """A model whose clock is that of the world outside, where jobs end when their sites say so.
+
+    All that it is asked to do happens at its present time, to which `advance` brings it. Its jobs
+    have infinite run times: what is expected of them is what `agents.pace` predicts.
+    """
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(given[0], Submissions(), *given[2:], **{**options, "tracked": True})
+        self._slots: dict[int, int] = {}  # of jobs that run, by number
+        self._started = 0
+        self._rejected: list[int] = []
+        self.world.log.stream(self._left)
+
+    @property
+    def due(self) -> float:
+        """When something happens in it next, s, unless somebody outside acts before."""
+        return float(min(self.world.state.coming, self._mail.next_due()))
+
+    def advance(self, time: float) -> None:
+        """Let everything happen up to a time, s, which is the present one then."""
+        self._run_until(time)
+        self.world.wait(time)
+        self.running = True  # more may come
+
+    def submit(
+        self, job: int, size: int, time: float | None, deadline: float | None, arrival: float
+    ) -> None:
+        """Take in a job; times in s, that requested may be unknown."""
+        self.world.submit(_row(job, size, time, deadline, arrival))
+
+    def adopt(
+        self, job: int, size: int, time: float | None, deadline: float | None, cluster: int
+    ) -> None:
+        """Take in a job that its cluster has just started, whoever decided that."""
+        row = _row(job, size, time, deadline, self.now)
+        self._slots[job] = self.world.jobs.adopt(row, cluster, self.pace.runtime)
+        self._started = self.world.state.started
+
+    def end(self, job: int) -> None:
+        """Have a job that runs end now."""
+        self.world.jobs.end(self._slots.pop(job))
+
+    def starts(self) -> list[Start]:
+        """Return the jobs that have started since this was asked last."""
+        state, jobs = self.world.state, self.world.jobs
+        if state.started == self._started:
+            return []
+        self._started = state.started
+        running = np.flatnonzero(jobs["status"] == RUNNING)
+        found = []
+        for slot, number in zip(running.tolist(), jobs["number"][running].tolist(), strict=True):
+            if number not in self._slots:
+                self._slots[number] = slot
+                found.append(Start(number, jobs["cluster"].item(slot)))
+        return found
+
+    def rejections(self) -> list[int]:
+        """Return the jobs that no cluster can ever run, since this was asked last."""
+        self.world.log.flush()
+        found, self._rejected = self._rejected, []
+        return found
+
+    def _left(self, records: Records) -> None:
+        self._rejected += records["number"][np.isnan(records["start"])].tolist()
+
+
+def _row(
+    job: int, size: int, time: float | None, deadline: float | None, arrival: float
+) -> JobArray:
+    row = job_table(1)
+    row["number"], row["size"], row["arrival"] = job, size, arrival
+    row["runtime"] = np.inf
+    row["requested_time"] = np.inf if time is None else time
+    row["deadline"] = np.inf if deadline is None else deadline
+    return row

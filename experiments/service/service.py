@@ -1,0 +1,318 @@
+"""The service: it keeps the mirror, the sites and the file of all jobs in step."""
+
+from __future__ import annotations
+
+import math
+import os
+import selectors
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from experiments.service.grid_file import LiveGrid
+from experiments.service.mirror import Mirror
+from experiments.service.sites import STARTED, End, LocalSite, Site, claimant, end_of
+from experiments.service.store import (
+    BELL,
+    CANCELLED,
+    DONE,
+    FAILED,
+    LOCK,
+    RUNNING,
+    STARTING,
+    WAITING,
+    LiveJob,
+    Store,
+)
+from grid.errors import GridError
+
+LONGEST = 1.0
+"""Longest time between two looks at what was submitted, s, if nobody rings."""
+
+
+class Service:
+    """Serves a grid: takes jobs in, has the agents decide, and sites carry that out.
+
+    Each step is one of the present instant: what ended is told to the mirror, then what was
+    submitted; the agents decide; what they start is noted in the file, and only then started.
+
+    Parameters
+    ----------
+    grid : LiveGrid
+    store : Store
+    seed : int
+    say : callable
+        Is told in a line what happens to jobs.
+
+    Raises
+    ------
+    GridError
+        If another service is there already, or its sites are others than those of its jobs.
+    """
+
+    def __init__(
+        self, grid: LiveGrid, store: Store, seed: int = 0, say: Callable[[str], None] = print
+    ) -> None:
+        self.store, self._say = store, say
+        self._lock = _locked(store.folder)
+        self.grid = grid
+        self._bell = _bell(store.folder / BELL)
+        self._ear = selectors.DefaultSelector()
+        self._ear.register(self._bell, selectors.EVENT_READ)
+        names = grid.scenario.platform.names
+        self.sites: list[Site] = [LocalSite(name, store.ring) for name in names]
+        if (began := store.note("began")) is None:
+            began = store.note("began", time.time())
+        self._began = float(began)
+        store.note("sites", dict(zip(names, grid.scenario.platform.sizes.tolist(), strict=True)))
+        self.model: Any = grid.scenario.model(seed, made=Mirror)
+        self._stopping = False
+        self._last = 0  # number of the last job that the mirror knows
+        self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
+        self._take_up()
+
+    @property
+    def now(self) -> float:
+        """Time since the first service of the folder began, s: that of the mirror."""
+        return max(time.time() - self._began, self.model.now)
+
+    def close(self) -> None:
+        """Leave the folder to another service; jobs run on."""
+        self._bell.close()
+        (self.store.folder / BELL).unlink(missing_ok=True)
+        self._lock.close()
+
+    def stop(self, *_: Any) -> None:
+        """Have `run` end after the step under way; jobs run on."""
+        self._stopping = True
+        self.store.ring()
+
+    def run(self, once: bool = False) -> None:
+        """Serve until it is stopped, or once: until all jobs have ended."""
+        while not self._stopping:
+            self.step()
+            if once and not self.store.left():
+                return
+            self._ear.select(min(LONGEST, max(0.0, self.model.due - self.now)))
+            with suppress(BlockingIOError):
+                while self._bell.recv(64):
+                    pass
+
+    def step(self) -> None:
+        """Have the mirror, the sites and the file agree on the present instant."""
+        ends = [end for site in self.sites for end in site.ends()]
+        self.model.advance(self.now)
+        with self.store.at_once():
+            for end in ends:
+                self._end(end)
+            self._take_in()
+            self.model.advance(self.now)
+            starts = list(self._decided())
+        if starts:
+            self._start(starts)
+
+    # What happens ---------------------------------------------------------------------------------
+
+    def _end(self, end: End, why: str = "") -> None:
+        """Note the end of a job, and tell the mirror of it."""
+        job = self._known.pop(end.job)
+        self.model.end(end.job)
+        state, gone = _ending(job, end)
+        why = why or gone
+        self.store.update(
+            end.job, state=state, ended=end.time, exit_status=end.exit_status, why=why
+        )
+        told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
+        self._say(f"job {end.job} ({job.name}) at {job.site}: {state}{told}")
+
+    def _take_in(self) -> None:
+        """Tell the mirror of what was submitted, and sites of what was cancelled."""
+        for job in self.store.jobs("job > ?", self._last):
+            self._last = job.job
+            if job.state == WAITING and not job.cancelled:
+                self._known[job.job] = job
+                self.model.submit(job.job, job.size, job.time, *self._times(job))
+        for job in self.store.jobs("cancelled AND state IN (?, ?)", WAITING, RUNNING):
+            if job.state == WAITING:
+                self.store.update(job.job, state=CANCELLED, ended=time.time())
+                self._say(f"job {job.job} ({job.name}): {CANCELLED}")
+            elif not self._known[job.job].cancelled:
+                self._known[job.job] = job
+                self._site(job).stop(job.job)
+
+    def _decided(self) -> Iterator[LiveJob]:
+        """Yield the jobs that are to start, which is noted; end what is never to run."""
+        for number in self.model.rejections():
+            job = self._known.pop(number)
+            why = f"no site has {job.size} processors"
+            self.store.update(number, state=FAILED, ended=time.time(), why=why)
+            self._say(f"job {number} ({job.name}): {FAILED}: {why}")
+        while starts := self.model.starts():
+            for number, cluster in starts:
+                job = self.store.job(number)
+                if job.state != WAITING:  # it was cancelled, and its turn has come
+                    self._known.pop(number)
+                    self.model.end(number)
+                    continue
+                self.store.update(number, state=STARTING, site=self.sites[cluster].name)
+                yield self.store.job(number)
+            self.model.advance(self.now)
+
+    def _start(self, jobs: Sequence[LiveJob]) -> None:
+        """Have sites start jobs of which it is noted that they are to."""
+        failed = {}
+        for job in jobs:
+            folder = self._folder(job)
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._site(job).start(job, folder)
+            except OSError as error:
+                failed[job.job] = f"cannot be started: {error}"
+        now = time.time()
+        with self.store.at_once():
+            for job in jobs:
+                if job.job not in failed:
+                    self.store.update(job.job, state=RUNNING, started=now)
+                    self._say(f"job {job.job} ({job.name}): starts at {job.site}")
+                self._known[job.job] = job
+            for number, why in failed.items():
+                self._end(End(number, None, now), why)
+
+    # Going on -------------------------------------------------------------------------------------
+
+    def _take_up(self) -> None:
+        """Take up what a service before had left: what ran on, ended meanwhile, or never began."""
+        live = self.store.jobs("state IN (?, ?)", STARTING, RUNNING)
+        names = [site.name for site in self.sites]
+        for job in live:
+            if job.site not in names:
+                raise GridError(
+                    f"{self.store.folder}: job {job.job} runs at {job.site}, which the grid does "
+                    "not have; accepted: a grid with that site"
+                )
+        self.model.advance(0.0)
+        for job in sorted(live, key=lambda each: each.started or math.inf):
+            folder = self._folder(job)
+            if end_of(job.job, folder) is None and self._site(job).find(job.job, folder):
+                self._adopt(job, folder)
+            elif claimant(folder) is None:  # it never began
+                with self.store.at_once():
+                    self.store.update(job.job, state=WAITING, site=None, started=None)
+            else:
+                end = end_of(job.job, folder) or End(job.job, None, time.time())
+                self._missed(job, end, folder)
+        known = self.store.jobs("state != ?", WAITING)
+        self._last = max((job.job for job in known), default=0)
+        self.model.advance(self.now)
+        for job in self.store.jobs("state = ?", WAITING):
+            self._known[job.job] = job
+            self.model.submit(job.job, job.size, job.time, *self._times(job))
+            self._last = max(self._last, job.job)
+
+    def _adopt(self, job: LiveJob, folder: Path) -> None:
+        """Have the mirror take in a job that runs on."""
+        started = job.started or _began_at(folder)
+        with self.store.at_once():
+            self.store.update(job.job, state=RUNNING, started=started)
+        self._known[job.job] = self.store.job(job.job)
+        self.model.advance(max(self.model.now, min(started - self._began, self.now)))
+        deadline, _ = self._times(job)
+        cluster = [site.name for site in self.sites].index(str(job.site))
+        self.model.adopt(job.job, job.size, job.time, deadline, cluster)
+        self._say(f"job {job.job} ({job.name}): runs on at {job.site}")
+
+    def _missed(self, job: LiveJob, end: End, folder: Path) -> None:
+        """Note the end of a job while no service was there."""
+        state, why = _ending(job, end)
+        with self.store.at_once():
+            self.store.update(
+                job.job,
+                state=state,
+                started=job.started or _began_at(folder),
+                ended=end.time,
+                exit_status=end.exit_status,
+                why=why,
+            )
+        self._say(f"job {job.job} ({job.name}) at {job.site}: {state} meanwhile")
+
+    def _site(self, job: LiveJob) -> Site:
+        return next(site for site in self.sites if site.name == job.site)
+
+    def _folder(self, job: LiveJob) -> Path:
+        return (self.store.folder / "jobs" / str(job.job)).resolve()
+
+    def _times(self, job: LiveJob) -> tuple[float | None, float]:
+        """Return the deadline and the arrival of a job by the mirror's clock, s."""
+        deadline = None if job.deadline is None else job.deadline - self._began
+        return deadline, min(job.submitted - self._began, self.now)
+
+
+def _ending(job: LiveJob, end: End) -> tuple[str, str]:
+    """Return how a job ends, and why, where its command does not say."""
+    if job.cancelled:
+        return CANCELLED, ""
+    if end.exit_status is None:
+        return FAILED, "its processes were killed"
+    return DONE if end.exit_status == 0 else FAILED, ""
+
+
+def _began_at(folder: Path) -> float:
+    try:
+        return (folder / STARTED).stat().st_mtime
+    except OSError:
+        return time.time()
+
+
+def _locked(folder: Path) -> Any:
+    """Return a file that says that a service is there, as long as it is open.
+
+    Raises
+    ------
+    GridError
+        If another one is.
+    """
+    file = (folder / LOCK).open("a")
+    with suppress(ImportError):
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise GridError(
+                f"{folder}: another service is there already; accepted: another --state"
+            ) from None
+    return file
+
+
+def _bell(path: Path) -> socket.socket:
+    """Return the socket that wakes a service."""
+    path.unlink(missing_ok=True)
+    bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        bell.bind(os.fspath(path))
+    except OSError as error:
+        bell.close()
+        raise GridError(f"{path}: cannot be made: {error}; accepted: a shorter --state") from None
+    os.chmod(path, 0o600)
+    bell.setblocking(False)
+    return bell
+
+
+@contextmanager
+def serving(
+    grid: LiveGrid, folder: Path, seed: int, say: Callable[[str], None]
+) -> Iterator[Service]:
+    """Give a service of a grid, which submits the grid's own jobs where none are known yet."""
+    store = Store(folder, make=True)
+    with closing(store):
+        service = Service(grid, store, seed, say)
+        with closing(service):
+            if not store.note("submitted"):
+                for job in grid.jobs:
+                    store.add(**job)
+                store.note("submitted", True)
+            yield service

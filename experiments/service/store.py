@@ -1,0 +1,268 @@
+"""All that is known of the jobs of a service, in one file: what is to be done is there first."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grid.errors import GridError
+
+VERSION = 1
+FILE, BELL, LOCK = "jobs.db", "bell", "lock"
+"""Names in a folder of a service: its jobs, what wakes it, and what says that it is there."""
+WAITING, STARTING, RUNNING = "waiting", "starting", "running"
+DONE, FAILED, CANCELLED, LOST = "done", "failed", "cancelled", "lost"
+ENDED = (DONE, FAILED, CANCELLED, LOST)
+"""States of a job: it is to be started before it is, and has run unless it was cancelled before."""
+PATIENCE = 30.0
+"""Time in which another process has to be done with the file, s."""
+
+_TABLES = f"""
+CREATE TABLE jobs (
+    job INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    command TEXT NOT NULL,
+    folder TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    time REAL,
+    deadline REAL,
+    submitted REAL NOT NULL,
+    state TEXT NOT NULL DEFAULT '{WAITING}',
+    site TEXT,
+    started REAL,
+    ended REAL,
+    exit_status INTEGER,
+    why TEXT NOT NULL DEFAULT '',
+    cancelled INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX of_state ON jobs (state);
+CREATE INDEX to_end ON jobs (job) WHERE cancelled;
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+PRAGMA user_version = {VERSION};
+"""
+
+
+@dataclass(frozen=True)
+class LiveJob:
+    """A job of a service; times are those of the clock (Unix time, s).
+
+    Attributes
+    ----------
+    job : int
+        Its number.
+    name : str
+    command : tuple of str
+        The program and its arguments.
+    folder : str
+        Where it runs.
+    environment : dict of str to str
+        All of it.
+    size : int
+        Processors that it needs.
+    time : float or None
+        That was requested, s.
+    deadline, submitted, started, ended : float or None
+    state : str
+        ``waiting``, ``starting``, ``running``, or one of `ENDED`.
+    site : str or None
+        Where it is to run, or has.
+    exit_status : int or None
+        Of its command; None too if that is not known.
+    why : str
+        Why it failed, if that is no matter of its command.
+    cancelled : bool
+        Somebody wants it to end.
+    """
+
+    job: int
+    name: str
+    command: tuple[str, ...]
+    folder: str
+    environment: Mapping[str, str]
+    size: int
+    time: float | None
+    deadline: float | None
+    submitted: float
+    state: str
+    site: str | None
+    started: float | None
+    ended: float | None
+    exit_status: int | None
+    why: str
+    cancelled: bool
+
+    def told(self) -> dict[str, Any]:
+        """Return what `metasched queue --json` says of it."""
+        keys = "job", "name", "state", "site", "size", "submitted", "started", "ended"
+        return {key: getattr(self, key) for key in (*keys, "exit_status")}
+
+
+class Store:
+    """The jobs of a service, in a folder that is its user's alone.
+
+    Parameters
+    ----------
+    folder : Path
+    make : bool
+        Make it if it is not there.
+
+    Raises
+    ------
+    GridError
+        If it cannot be used.
+    """
+
+    def __init__(self, folder: Path, make: bool = False) -> None:
+        self.folder = folder
+        file = folder / FILE
+        if not make and not file.is_file():
+            raise GridError(f"{folder}: no service has been there; accepted: --state of one")
+        try:
+            if make and not file.exists():
+                if folder.is_dir() and any(folder.iterdir()):
+                    raise GridError(
+                        f"{folder}: found other files; accepted: a new folder, or a service's"
+                    )
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                folder.chmod(0o700)
+            self._file = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
+            self._file.row_factory = sqlite3.Row
+            self._file.execute("PRAGMA journal_mode = WAL")
+            self._file.execute("PRAGMA synchronous = FULL")
+            self._check(make)
+        except (OSError, sqlite3.Error) as error:
+            raise GridError(f"{folder}: cannot be used: {error}; accepted: a folder") from None
+
+    def _check(self, make: bool) -> None:
+        (version,) = self._file.execute("PRAGMA user_version").fetchone()
+        if (
+            version == 0
+            and make
+            and not self._file.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        ):
+            self._file.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+        elif version != VERSION:
+            raise GridError(
+                f"{self.folder / FILE}: found version {version}; accepted: {VERSION}, of this "
+                "metasched"
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Have all that is written meanwhile be written together, or nothing.
+
+        Raises
+        ------
+        GridError
+            If it cannot be, as where the disk is full.
+        """
+        try:
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._file.execute("ROLLBACK")
+                raise
+            self._file.execute("COMMIT")
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):
+                self._file.execute("ROLLBACK")
+            raise GridError(f"{self.folder / FILE}: cannot be written: {error}") from None
+
+    def add(
+        self,
+        command: Sequence[str],
+        size: int,
+        time_s: float | None = None,
+        deadline: float | None = None,
+        name: str = "",
+        folder: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> int:
+        """Take in a job that is submitted now, and return its number."""
+        now = time.time()
+        given = {
+            "name": name or Path(command[0]).name,
+            "command": json.dumps([*command]),
+            "folder": folder or os.getcwd(),
+            "environment": json.dumps(dict(os.environ if environment is None else environment)),
+            "size": size,
+            "time": time_s,
+            "deadline": None if deadline is None else now + deadline,
+            "submitted": now,
+        }
+        names = ", ".join(given)
+        marks = ", ".join("?" * len(given))
+        with self.at_once():
+            done = self._file.execute(
+                f"INSERT INTO jobs ({names}) VALUES ({marks})", [*given.values()]
+            )
+        assert done.lastrowid is not None
+        return done.lastrowid
+
+    def update(self, job: int, **columns: Any) -> None:
+        """Change what is known of a job."""
+        sets = ", ".join(f"{name} = ?" for name in columns)
+        self._file.execute(f"UPDATE jobs SET {sets} WHERE job = ?", [*columns.values(), job])
+
+    def jobs(self, where: str = "1", *values: Any) -> list[LiveJob]:
+        """Return the jobs of which a condition holds, by number."""
+        rows = self._file.execute(f"SELECT * FROM jobs WHERE {where} ORDER BY job", values)
+        return [_job(row) for row in rows]
+
+    def job(self, number: int) -> LiveJob:
+        """Return a job.
+
+        Raises
+        ------
+        GridError
+            If there is none of that number.
+        """
+        found = self.jobs("job = ?", number)
+        if not found:
+            raise GridError(
+                f"job: found {number}; accepted: one that `metasched queue --all` lists"
+            )
+        return found[0]
+
+    def left(self) -> int:
+        """Return how many jobs have not ended."""
+        live = (WAITING, STARTING, RUNNING)
+        (found,) = self._file.execute(
+            "SELECT count(*) FROM jobs WHERE state IN (?, ?, ?)", live
+        ).fetchone()
+        return int(found)
+
+    def note(self, name: str, value: Any = None) -> Any:
+        """Keep a value by name; return that which is kept, None if there is none."""
+        if value is not None:
+            self._file.execute("REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
+        row = self._file.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def ring(self) -> None:
+        """Wake the service, if it is there: it looks by itself each second."""
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bell:
+            bell.setblocking(False)
+            bell.sendto(b"!", os.fspath(self.folder / BELL))
+
+
+def _job(row: sqlite3.Row) -> LiveJob:
+    found = dict(row)
+    found["command"] = tuple(json.loads(found["command"]))
+    found["environment"] = json.loads(found["environment"])
+    found["cancelled"] = bool(found["cancelled"])
+    return LiveJob(**found)
