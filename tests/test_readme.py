@@ -21,6 +21,7 @@ from agents.pace.application import application_of
 from agents.pace.evaluation import Evaluator
 from agents.pace.hardware import hardware_of
 from experiments.cli.app import main
+from experiments.service.grid_file import load_grid
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.logs.workload import read_log
@@ -102,6 +103,9 @@ def test_block_runs(language, code, folder):
     elif language == "toml" and "[policies]" in code:
         (folder / "study.toml").write_text(code.replace('"4w"', '"30s"'))
         Study.load(folder / "study.toml")
+    elif language == "toml" and "[[sites]]" in code:
+        (folder / "grid.toml").write_text(code)
+        assert load_grid("grid.toml").scenario.platform.clusters
     elif language == "toml" and "operations" in code:
         (folder / "model.toml").write_text(code)
         read = application_of if "[[subtasks]]" in code else hardware_of
@@ -127,6 +131,8 @@ def test_block_runs(language, code, folder):
                     words = [WARMUP.sub("warmup=9", word) for word in words] + SHORTER
                 if words[0] == "saturation":
                     words += ["--set", "jobs=1000", "--width", "0.2"]
+                if words[0] == "serve":
+                    words.append("--once")  # which has no jobs yet, but for those of an example
                 if words[0] == "view":
                     words += ["--port", "0"]
                 if words[0] == "reproduce":

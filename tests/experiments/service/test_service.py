@@ -174,12 +174,17 @@ with serving(load_grid(sys.argv[1]), Path(sys.argv[2]), 0, print) as service:
 """
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("kills", [6])
+@pytest.mark.parametrize(
+    ("jobs", "kills"),
+    [
+        pytest.param(60, 6, marks=pytest.mark.thorough),
+        pytest.param(1000, 100, marks=pytest.mark.slow),
+    ],
+)
 def test_no_job_is_lost_or_runs_twice_however_often_a_service_is_killed(
-    grid, state, tmp_path, kills
+    grid, state, tmp_path, jobs, kills
 ):
-    jobs, draws = 60, random.Random(1)
+    draws = random.Random(1)
     with closing(Store(state, make=True)) as store:
         for number in range(1, jobs + 1):
             text = f"echo {number} >> {tmp_path}/ran; sleep 0.{draws.randrange(1, 5)}"
