@@ -8,13 +8,12 @@ from experiments.cli.available import policies, scenarios, validate
 from experiments.cli.bench import bench
 from experiments.cli.check import check, verify
 from experiments.cli.compile import compile_
-from experiments.cli.explain import explain
 from experiments.cli.live import cancel, log, queue, serve, submit, wait
 from experiments.cli.logs import convert, inspect
 from experiments.cli.maxutil import maxutil
 from experiments.cli.new import new
 from experiments.cli.optimum import gap, oas, pareto
-from experiments.cli.pages import plot, report, view
+from experiments.cli.pages import explain, plot, report, view
 from experiments.cli.process import Program
 from experiments.cli.reproduce import reproduce
 from experiments.cli.run import run

@@ -14,8 +14,7 @@ from agents.model import GridModel
 from experiments.run.observed import Observed
 from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
-from experiments.run.setbacks import setbacks
-from experiments.run.totals import why_unfinished
+from experiments.run.setbacks import setbacks, why_unfinished
 from experiments.scenario.notes import begun_anew
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
