@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,9 +64,9 @@ def serve(
         def say(line: str) -> None:
             click.echo(f"{datetime.now():%H:%M:%S} {line}")
 
-        with serving(chosen, folder, seed, say) as service:
-            with telling("compiling what is not compiled yet"):
-                service.model.world.compile()
+        with ExitStack() as open_:
+            with telling("compiling what is not compiled yet, and taking up jobs"):
+                service = open_.enter_context(serving(chosen, folder, seed, say))
             click.echo(f"metasched: serving {chosen.scenario.name}, jobs in {folder}", err=True)
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, service.stop)
