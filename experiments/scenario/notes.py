@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from agents.disciplines import FcfsScheduler
+from agents.disciplines import FairShareScheduler, FcfsScheduler
 from agents.energy.greenest import GreenestScheduler
 from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
@@ -46,11 +46,17 @@ BESIDE_OTHERS = (
 )
 
 
-def of_local(scenario: Scenario) -> Iterator[str]:
-    """Yield that a local scheduler other than the plainest decides nothing, if so."""
+def of_local(scenario: Scenario, named: bool = True) -> Iterator[str]:
+    """Yield that a local scheduler other than the plainest decides nothing, if so.
+
+    Jobs of a log may be `named` by their users, those of a law are not.
+    """
+    local, policy = scenario.to_dict()["local"], scenario.to_dict()["global"]
+    shares = issubclass(scenario.local_policy, FairShareScheduler)
     if scenario.policy.starts_jobs and scenario.local_policy is not FcfsScheduler:
-        local, policy = scenario.to_dict()["local"], scenario.to_dict()["global"]
         yield f"local scheduler {local}: without effect, for {policy} starts each job itself"
+    elif shares and (scenario.workload is None or not named):
+        yield f"local scheduler {local}: no job names a user; all are served in order of landing"
 
 
 def _of_class(scenario: Scenario) -> Iterator[str]:
@@ -299,7 +305,7 @@ def notes(
     useless = idle(scenario, stated)
     lines = told({parameters.called(name): why for name, why in useless.items()})
     lines += [
-        *of_local(scenario),
+        *of_local(scenario, stated is NOTHING or stated.users > 0),
         *_of_class(scenario),
         *(f"platform: {note}" for note in scenario.platform.notes),
     ]

@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grid.errors import WorkloadError
-from grid.jobs import ANYWHERE, JOB, LONGEST, ORDERED, SHORTEST_RUN, TOTAL, WIDEST, JobArray
+from grid.jobs import (
+    ANYWHERE,
+    JOB,
+    LONGEST,
+    ORDERED,
+    SHORTEST_RUN,
+    TOTAL,
+    UNKNOWN,
+    WIDEST,
+    JobArray,
+)
 from grid.logs.calendar import written
 from grid.logs.cleaning import Applied
 from grid.workloads.execution_times import ExecutionTimes
@@ -35,6 +45,8 @@ class Stated(NamedTuple):
         Jobs submitted through no cluster.
     origins_drawn : int
         Jobs whose origin was drawn, since no job came with one.
+    users : int
+        Jobs that name a user.
     size_note : str
         In words, how many processors the machine is taken to have, where its log leaves that open.
     partial : bool
@@ -58,6 +70,7 @@ class Stated(NamedTuple):
     requested: int = 0
     homeless: int = 0
     origins_drawn: int = 0
+    users: int = 0
     size_note: str = ""
     partial: bool = False
     rigid: bool = False
@@ -211,6 +224,7 @@ class Table:
             int(others.sum()),
             homeless,
             self.origins_drawn,
+            int((self.jobs["user"] != UNKNOWN).sum()),
             self.size_note,
             partial,
             rigid=self.times is None or not len(self.times.sizes),

@@ -93,6 +93,19 @@ def test_it_is_said_on_which_clock_changes_are(parameters, clocks):
     assert notes(Scenario("mine", PLATFORM, parameters, workload="my.swf")) == []
 
 
+@pytest.mark.parametrize(
+    ("local", "user", "said"),
+    [("fair-share", None, 1), ("fair-share", "", 1), ("fair-share", "5", 0), ("fcfs", "", 0)],
+)
+def test_it_is_said_that_nobody_has_a_share(tmp_path, local, user, said):
+    jobs = None if user is None else str(tmp_path / "jobs.csv")
+    (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime,user\n0,1,10,{user or ''}\n")
+    scenario = Scenario("mine", PLATFORM, {"assign_deadlines": False}, "dll", local, workload=jobs)
+    found = notes(scenario, stated=stated_by(scenario.model().workload))
+    line = "local scheduler fair-share: no job names a user; all are served in order of landing"
+    assert [each for each in found if "names a user" in each] == [line] * said
+
+
 def test_it_is_said_that_times_of_series_are_not_scaled():
     given = {"busy_watts": 100, "carbon": {"A": "a.csv"}, "price": "b.csv"}
     scaled = Scenario("mine", PLATFORM, given | {"load_factor": 2}, workload="my.swf")
