@@ -8,7 +8,7 @@ import selectors
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +57,28 @@ class Service:
         self, grid: LiveGrid, store: Store, seed: int = 0, say: Callable[[str], None] = print
     ) -> None:
         self.store, self._say = store, say
-        self._lock = _locked(store.folder)
         self.grid = grid
-        self._bell = _bell(store.folder / BELL)
-        self._ear = selectors.DefaultSelector()
-        self._ear.register(self._bell, selectors.EVENT_READ)
-        names = grid.scenario.platform.names
-        self.sites: list[Site] = [LocalSite(name, store.ring) for name in names]
+        with ExitStack() as opened:
+            opened.enter_context(_locked(store.folder))
+            self._bell = opened.enter_context(_bell(store.folder / BELL))
+            self._ear = opened.enter_context(selectors.DefaultSelector())
+            self._ear.register(self._bell, selectors.EVENT_READ)
+            names = grid.scenario.platform.names
+            self.sites: list[Site] = [
+                opened.enter_context(closing(LocalSite(name, store.ring))) for name in names
+            ]
+            self._begin(seed)
+            self._opened = opened.pop_all()
+
+    def _begin(self, seed: int) -> None:
+        """Make the mirror, and take up what is there."""
+        store, scenario = self.store, self.grid.scenario
         if (began := store.note("began")) is None:
             began = store.note("began", time.time())
         self._began = float(began)
-        store.note("sites", dict(zip(names, grid.scenario.platform.sizes.tolist(), strict=True)))
-        self.model: Any = grid.scenario.model(seed, made=Mirror)
+        sizes = scenario.platform.sizes.tolist()
+        store.note("sites", dict(zip(scenario.platform.names, sizes, strict=True)))
+        self.model: Any = scenario.model(seed, made=Mirror)
         self._stopping = False
         self._last = 0  # number of the last job that the mirror knows
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
@@ -81,9 +91,8 @@ class Service:
 
     def close(self) -> None:
         """Leave the folder to another service; jobs run on."""
-        self._bell.close()
         (self.store.folder / BELL).unlink(missing_ok=True)
-        self._lock.close()
+        self._opened.close()
 
     def stop(self, *_: Any) -> None:
         """Have `run` end after the step under way; jobs run on."""

@@ -59,6 +59,9 @@ class Site(Protocol):
     def ends(self) -> Iterator[End]:
         """Yield the jobs that have ended since this was asked last."""
 
+    def close(self) -> None:
+        """Be told of nothing any longer; jobs run on."""
+
 
 def end_of(job: int, folder: Path) -> End | None:
     """Return how a job ended, if its folder tells."""
@@ -90,7 +93,9 @@ class LocalSite:
         self._lock = threading.Lock()
         self._changed, ear = os.pipe()[::-1]
         self._selector.register(ear, selectors.EVENT_READ)
-        threading.Thread(target=self._watch, daemon=True, name=f"site {name}").start()
+        self._closed = False
+        self._thread = threading.Thread(target=self._watch, daemon=True, name=f"site {name}")
+        self._thread.start()
 
     def start(self, job: LiveJob, folder: Path) -> None:
         """Start its command, in a session of its own."""
@@ -129,6 +134,15 @@ class LocalSite:
             while True:
                 yield self._ended.get_nowait()
 
+    def close(self) -> None:
+        """Watch no job any longer; those that run go on."""
+        self._closed = True
+        os.write(self._changed, b"!")
+        self._thread.join()
+        os.close(self._changed)
+        for process in self._own.values():
+            process.returncode = process.poll() or 0  # whose end is no matter of ours
+
     def _take(self, job: int, number: int, folder: Path) -> None:
         with self._lock:
             self._processes[job], self._folders[job] = number, folder
@@ -138,11 +152,13 @@ class LocalSite:
         os.write(self._changed, b"!")
 
     def _watch(self) -> None:
-        """Look for ends, for ever."""
+        """Look for ends, until it is closed."""
         told = hasattr(os, "pidfd_open")
         while True:
             looked_at = []
             for key, _ in self._selector.select(None if told else LOOK):
+                if self._closed:
+                    continue
                 if key.data is None:  # some are new, and may have ended before they were watched
                     os.read(key.fd, 4096)
                     with self._lock:
@@ -152,6 +168,8 @@ class LocalSite:
                     self._selector.unregister(key.fd)
                     os.close(key.fd)
                     looked_at.append(key.data)
+            if self._closed:
+                break
             if not told:
                 with self._lock:
                     looked_at = [*self._processes]
@@ -160,6 +178,9 @@ class LocalSite:
                 self._note_end(job)
             if gone:
                 self._tell()
+        for key in [*self._selector.get_map().values()]:
+            os.close(key.fd)
+        self._selector.close()
 
     def _is_gone(self, job: int) -> bool:
         if job not in self._processes:

@@ -8,7 +8,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,11 +134,14 @@ class Store:
                     )
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 folder.chmod(0o700)
-            self._file = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
-            self._file.row_factory = sqlite3.Row
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.execute("PRAGMA synchronous = FULL")
-            self._check(make)
+            with ExitStack() as failed:
+                self._file = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
+                failed.callback(self._file.close)
+                self._file.row_factory = sqlite3.Row
+                self._file.execute("PRAGMA journal_mode = WAL")
+                self._file.execute("PRAGMA synchronous = FULL")
+                self._check(make)
+                failed.pop_all()
         except (OSError, sqlite3.Error) as error:
             raise GridError(f"{folder}: cannot be used: {error}; accepted: a folder") from None
 
