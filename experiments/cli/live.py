@@ -16,6 +16,7 @@ import click
 from experiments.cli.options import PLACE, Duration, Number, traceback_option
 from experiments.cli.process import FAILED, users_code
 from grid.errors import GridError
+from grid.jobs import LONGEST
 
 if TYPE_CHECKING:
     from experiments.service.store import Store
@@ -104,6 +105,8 @@ def submit(
     import shutil
 
     with closing(_store(state)) as store:
+        if time_ is not None and time_ > LONGEST:
+            raise GridError(f"--time: found {time_:g} s; accepted: at most {LONGEST:g}")
         most = max((store.note("sites") or {"": size}).values())
         if size > most:
             raise GridError(f"--size: found {size}; accepted: at most {most}, the largest site")
@@ -136,13 +139,13 @@ def queue(state: str, every: bool, as_json: bool) -> None:
 @_STATE
 @click.argument("job", type=Number(1))
 def cancel(state: str, job: int) -> None:
-    """Have JOB end, or not begin."""
+    """Have JOB end, or not begin; a second time, kill what has not ended."""
     with closing(_store(state)) as store:
         found = store.job(job)
         if found.ended is not None:
             raise GridError(f"job {job}: {found.state}; accepted: a job that has not ended")
         with store.at_once():
-            store.update(job, cancelled=1)
+            store.update(job, cancelled=found.cancelled + 1)
         store.ring()
 
 
@@ -150,7 +153,7 @@ def cancel(state: str, job: int) -> None:
 @_STATE
 @click.argument("jobs", nargs=-1, type=Number(1), metavar="[JOB]...")
 def wait(state: str, jobs: tuple[int, ...]) -> None:
-    """Wait until each JOB has ended, or all have; exit status 1 if one did not succeed."""
+    """Wait until each JOB has ended, or all that have not; exit status 1 if one fails."""
     with closing(_store(state)) as store:
         numbers = jobs or tuple(job.job for job in store.jobs("ended IS NULL"))
         while left := [number for number in numbers if store.job(number).ended is None]:

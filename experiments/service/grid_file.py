@@ -147,6 +147,9 @@ def _jobs(job: dict[str, Any], where: str) -> list[dict[str, Any]]:
     """Return the jobs that a table stands for, as `Store.add` takes them."""
     _known(job, OF_JOB, where)
     command = strings(job.get("command", []), "command", "a program and its arguments", where)
+    if any("\0" in each for each in command):
+        found = quoted(command)
+        raise ScenarioError(f"{where}: command: found {found}; accepted: texts without NUL")
     if not command:
         raise ScenarioError(f"{where}: command: missing; accepted: a program and its arguments")
     for key in ("size", "count"):

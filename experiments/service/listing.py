@@ -36,7 +36,7 @@ def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
     for job in shown:
         begun = job.started or job.ended or now
         ran = "" if job.started is None else duration((job.ended or now) - job.started)
-        status = "" if job.exit_status is None else str(job.exit_status)
+        status = plain(job.why, 60) if job.exit_status is None else str(job.exit_status)
         waited = duration(max(0.0, begun - job.submitted))
         cells = (str(job.job), plain(job.name, 40), job.state, job.site or "", str(job.size))
         table.add_row(*map(Text, (*cells, waited, ran, status)))

@@ -1,20 +1,16 @@
 #!/bin/sh
 # run_once.sh FOLDER COMMAND [ARGUMENT...]: runs a job's command, but never twice.
-# FOLDER/claim, a link, says whose it is: who comes second ends at once. FOLDER/started and
-# FOLDER/ended, which has the exit status, are as old as what they tell of.
+# FOLDER/claim, a link, says whose it is: who comes second ends at once, as does who cannot claim it.
+# FOLDER/started and FOLDER/ended, which has the exit status, are as old as what they tell of.
 folder=$1
 shift
 ln -s "$$" "$folder/claim" 2>/dev/null || exit 0
-: > "$folder/started"
-"$@" &
-child=$!
-trap 'kill -TERM "$child" 2>/dev/null' HUP INT TERM
-wait "$child"
+(: > "$folder/started") 2>/dev/null
+trap : HUP INT TERM  # the command gets them, too
+(exec "$@") # which is a program even if the shell has a command of that name
 status=$?
-while kill -0 "$child" 2>/dev/null; do # only the wait was interrupted
-  wait "$child"
-  status=$?
+until echo "$status" 2>/dev/null > "$folder/ended.new" && mv "$folder/ended.new" "$folder/ended"
+do
+  sleep 1 # the disk is full
 done
-echo "$status" > "$folder/ended.new"
-mv "$folder/ended.new" "$folder/ended"
 exit "$status"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import selectors
@@ -9,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +29,11 @@ from experiments.service.store import (
     LiveJob,
     Store,
 )
-from grid.errors import GridError
+from grid.errors import GridError, PlacementError
+from grid.foreign import plain
 
+PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
+"""Errors of the system for which a job is started later, and has not failed."""
 LONGEST = 1.0
 """Longest time between two looks at what was submitted, s, if nobody rings."""
 
@@ -82,6 +87,9 @@ class Service:
         self._stopping = False
         self._last = 0  # number of the last job that the mirror knows
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
+        self._stops: dict[int, int] = {}  # how often a site was told to stop a job
+        self._again: list[LiveJob] = []  # jobs that could not be started for now
+        self._again_at = 0.0
         self._take_up()
 
     @property
@@ -116,10 +124,16 @@ class Service:
         self.model.advance(self.now)
         with self.store.at_once():
             for end in ends:
-                self._end(end)
+                if end.begun or self._known[end.job].cancelled:
+                    self._end(end)
+                else:
+                    self._again.append(self._known[end.job])
+                    self._again_at = time.monotonic() + LONGEST
             self._take_in()
             self.model.advance(self.now)
             starts = list(self._decided())
+        if time.monotonic() >= self._again_at:
+            starts, self._again = starts + self._again, []
         if starts:
             self._start(starts)
 
@@ -128,14 +142,21 @@ class Service:
     def _end(self, end: End, why: str = "") -> None:
         """Note the end of a job, and tell the mirror of it."""
         job = self._known.pop(end.job)
+        self._stops.pop(end.job, None)
         self.model.end(end.job)
         state, gone = _ending(job, end)
         why = why or gone
+        began = _began_at(self._folder(job), job.started)
         self.store.update(
-            end.job, state=state, ended=end.time, exit_status=end.exit_status, why=why
+            end.job,
+            state=state,
+            started=began,
+            ended=max(end.time, began or 0.0),
+            exit_status=end.exit_status,
+            why=why,
         )
         told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
-        self._say(f"job {end.job} ({job.name}) at {job.site}: {state}{told}")
+        self._say(f"job {end.job} ({plain(job.name, 40)}) at {job.site}: {state}{told}")
 
     def _take_in(self) -> None:
         """Tell the mirror of what was submitted, and sites of what was cancelled."""
@@ -147,18 +168,20 @@ class Service:
         for job in self.store.jobs("cancelled AND state IN (?, ?)", WAITING, RUNNING):
             if job.state == WAITING:
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
-                self._say(f"job {job.job} ({job.name}): {CANCELLED}")
-            elif not self._known[job.job].cancelled:
-                self._known[job.job] = job
-                self._site(job).stop(job.job)
+                self._say(f"job {job.job} ({plain(job.name, 40)}): {CANCELLED}")
+            elif (told := self._stops.get(job.job, 0)) < job.cancelled:
+                self._known[job.job], self._stops[job.job] = job, job.cancelled
+                self._site(job).stop(job.job, at_once=told > 0)
 
     def _decided(self) -> Iterator[LiveJob]:
         """Yield the jobs that are to start, which is noted; end what is never to run."""
         for number in self.model.rejections():
             job = self._known.pop(number)
+            if self.store.job(number).state != WAITING:
+                continue  # it was cancelled
             why = f"no site has {job.size} processors"
             self.store.update(number, state=FAILED, ended=time.time(), why=why)
-            self._say(f"job {number} ({job.name}): {FAILED}: {why}")
+            self._say(f"job {number} ({plain(job.name, 40)}): {FAILED}: {why}")
         while starts := self.model.starts():
             for number, cluster in starts:
                 job = self.store.job(number)
@@ -172,23 +195,33 @@ class Service:
 
     def _start(self, jobs: Sequence[LiveJob]) -> None:
         """Have sites start jobs of which it is noted that they are to."""
-        failed = {}
+        failed, started = {}, {}
         for job in jobs:
             folder = self._folder(job)
+            began = time.time()
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._site(job).start(job, folder)
-            except OSError as error:
-                failed[job.job] = f"cannot be started: {error}"
-        now = time.time()
+                started[job.job] = began
+            except (OSError, ValueError) as error:
+                why = f"cannot be started: {error}"
+                if getattr(error, "errno", None) not in PASSING:
+                    failed[job.job] = why
+                    continue
+                if not self._again:
+                    self._say(f"job {job.job} ({plain(job.name, 40)}): {why}; it is tried again")
+                self._again.append(job)
+                self._again_at = time.monotonic() + LONGEST
         with self.store.at_once():
             for job in jobs:
-                if job.job not in failed:
-                    self.store.update(job.job, state=RUNNING, started=now)
-                    self._say(f"job {job.job} ({job.name}): starts at {job.site}")
                 self._known[job.job] = job
+                if job.job in started:
+                    began = started[job.job]
+                    self.store.update(job.job, state=RUNNING, started=began)
+                    self._known[job.job] = replace(job, state=RUNNING, started=began)
+                    self._say(f"job {job.job} ({plain(job.name, 40)}): starts at {job.site}")
             for number, why in failed.items():
-                self._end(End(number, None, now), why)
+                self._end(End(number, None, time.time()), why)
 
     # Going on -------------------------------------------------------------------------------------
 
@@ -196,16 +229,19 @@ class Service:
         """Take up what a service before had left: what ran on, ended meanwhile, or never began."""
         live = self.store.jobs("state IN (?, ?)", STARTING, RUNNING)
         names = [site.name for site in self.sites]
-        for job in live:
-            if job.site not in names:
-                raise GridError(
-                    f"{self.store.folder}: job {job.job} runs at {job.site}, which the grid does "
-                    "not have; accepted: a grid with that site"
-                )
         self.model.advance(0.0)
         for job in sorted(live, key=lambda each: each.started or math.inf):
             folder = self._folder(job)
-            if end_of(job.job, folder) is None and self._site(job).find(job.job, folder):
+            if end_of(job.job, folder) is None and claimant(folder) and job.site not in names:
+                raise GridError(
+                    f"{self.store.folder}: job {job.job} may run at {job.site}, which the grid "
+                    "does not have; accepted: a grid with that site"
+                )
+            if (
+                end_of(job.job, folder) is None
+                and job.site in names
+                and self._site(job).find(job.job, folder)
+            ):
                 self._adopt(job, folder)
             elif claimant(folder) is None:  # it never began
                 with self.store.at_once():
@@ -217,21 +253,25 @@ class Service:
         self._last = max((job.job for job in known), default=0)
         self.model.advance(self.now)
         for job in self.store.jobs("state = ?", WAITING):
-            self._known[job.job] = job
-            self.model.submit(job.job, job.size, job.time, *self._times(job))
             self._last = max(self._last, job.job)
+            if not job.cancelled:
+                self._known[job.job] = job
+                self.model.submit(job.job, job.size, job.time, *self._times(job))
 
     def _adopt(self, job: LiveJob, folder: Path) -> None:
         """Have the mirror take in a job that runs on."""
-        started = job.started or _began_at(folder)
+        started = _began_at(folder, job.started) or time.time()
         with self.store.at_once():
             self.store.update(job.job, state=RUNNING, started=started)
         self._known[job.job] = self.store.job(job.job)
         self.model.advance(max(self.model.now, min(started - self._began, self.now)))
         deadline, _ = self._times(job)
         cluster = [site.name for site in self.sites].index(str(job.site))
-        self.model.adopt(job.job, job.size, job.time, deadline, cluster)
-        self._say(f"job {job.job} ({job.name}): runs on at {job.site}")
+        try:
+            self.model.adopt(job.job, job.size, job.time, deadline, cluster)
+        except PlacementError as error:
+            raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
+        self._say(f"job {job.job} ({plain(job.name, 40)}): runs on at {job.site}")
 
     def _missed(self, job: LiveJob, end: End, folder: Path) -> None:
         """Note the end of a job while no service was there."""
@@ -240,12 +280,12 @@ class Service:
             self.store.update(
                 job.job,
                 state=state,
-                started=job.started or _began_at(folder),
+                started=_began_at(folder, job.started),
                 ended=end.time,
                 exit_status=end.exit_status,
                 why=why,
             )
-        self._say(f"job {job.job} ({job.name}) at {job.site}: {state} meanwhile")
+        self._say(f"job {job.job} ({plain(job.name, 40)}) at {job.site}: {state} meanwhile")
 
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)
@@ -268,11 +308,11 @@ def _ending(job: LiveJob, end: End) -> tuple[str, str]:
     return DONE if end.exit_status == 0 else FAILED, ""
 
 
-def _began_at(folder: Path) -> float:
-    try:
+def _began_at(folder: Path, otherwise: float | None) -> float | None:
+    """Return when the command of a job began, by the clock that tells of its end, if it did."""
+    with suppress(OSError):
         return (folder / STARTED).stat().st_mtime
-    except OSError:
-        return time.time()
+    return otherwise
 
 
 def _locked(folder: Path) -> Any:
@@ -317,6 +357,11 @@ def serving(
 ) -> Iterator[Service]:
     """Give a service of a grid, which submits the grid's own jobs where none are known yet."""
     store = Store(folder, make=True)
+    with suppress(ImportError, ValueError, OSError):  # a job that runs takes one
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with closing(store):
         service = Service(grid, store, seed, say)
         with closing(service):

@@ -34,6 +34,8 @@ class End(NamedTuple):
     """None: its processes are gone, and nobody has said how they ended."""
     time: float
     """When, by the clock, s."""
+    begun: bool = True
+    """False: its command has not been run, as where there was no room for its claim."""
 
 
 class Site(Protocol):
@@ -53,8 +55,8 @@ class Site(Protocol):
     def find(self, job: int, folder: Path) -> bool:
         """Look for a job of before this process began; return whether it runs."""
 
-    def stop(self, job: int) -> None:
-        """Have a job that runs end."""
+    def stop(self, job: int, at_once: bool = False) -> None:
+        """Ask a job that runs to end, or have it end at once."""
 
     def ends(self) -> Iterator[End]:
         """Yield the jobs that have ended since this was asked last."""
@@ -64,9 +66,9 @@ class Site(Protocol):
 
 
 def end_of(job: int, folder: Path) -> End | None:
-    """Return how a job ended, if its folder tells."""
-    with suppress(OSError, ValueError):
-        file = folder / EXIT_STATUS
+    """Return how a job ended, if its folder tells; an `OSError` if that cannot be read."""
+    file = folder / EXIT_STATUS
+    with suppress(FileNotFoundError, ValueError):
         return End(job, int(file.read_text()), file.stat().st_mtime)
     return None
 
@@ -88,7 +90,7 @@ class LocalSite:
         self._processes: dict[int, int] = {}  # of jobs that run; they lead groups of that number
         self._own: dict[int, subprocess.Popen[bytes]] = {}
         self._folders: dict[int, Path] = {}
-        self._new: list[int] = []
+        self._looked_at: set[int] = set()  # of whose ends the system does not tell
         self._selector = selectors.DefaultSelector()
         self._lock = threading.Lock()
         self._changed, ear = os.pipe()[::-1]
@@ -123,10 +125,14 @@ class LocalSite:
         _kill_rest(number, folder)
         return False
 
-    def stop(self, job: int) -> None:
-        """Ask its processes to end."""
-        with suppress(ProcessLookupError, KeyError):
-            os.killpg(self._processes[job], signal.SIGTERM)
+    def stop(self, job: int, at_once: bool = False) -> None:
+        """Ask its processes to end, or kill them all."""
+        number = self._processes.get(job)
+        if number is not None and not at_once:
+            with suppress(ProcessLookupError):
+                os.killpg(number, signal.SIGTERM)
+        elif number is not None:
+            _kill(_session(number) - {number})  # whose script tells of the end
 
     def ends(self) -> Iterator[End]:
         """Yield the jobs that have ended since this was asked last."""
@@ -146,37 +152,27 @@ class LocalSite:
     def _take(self, job: int, number: int, folder: Path) -> None:
         with self._lock:
             self._processes[job], self._folders[job] = number, folder
-            self._new.append(job)
-            with suppress(OSError, AttributeError):  # where the system has no such descriptors
+            try:
                 self._selector.register(os.pidfd_open(number), selectors.EVENT_READ, job)
+            except (OSError, AttributeError):  # it is gone, or the system has none to give
+                self._looked_at.add(job)
         os.write(self._changed, b"!")
 
     def _watch(self) -> None:
         """Look for ends, until it is closed."""
-        told = hasattr(os, "pidfd_open")
-        while True:
-            looked_at = []
-            for key, _ in self._selector.select(None if told else LOOK):
-                if self._closed:
-                    continue
-                if key.data is None:  # some are new, and may have ended before they were watched
+        while not self._closed:
+            told = set()
+            for key, _ in self._selector.select(LOOK if self._looked_at else None):
+                if key.data is None:
                     os.read(key.fd, 4096)
-                    with self._lock:
-                        looked_at += self._new
-                        self._new = []
-                else:
-                    self._selector.unregister(key.fd)
-                    os.close(key.fd)
-                    looked_at.append(key.data)
-            if self._closed:
-                break
-            if not told:
-                with self._lock:
-                    looked_at = [*self._processes]
-            gone = [job for job in dict.fromkeys(looked_at) if self._is_gone(job)]
-            for job in gone:
-                self._note_end(job)
-            if gone:
+                    continue
+                told.add(key.data)
+                self._selector.unregister(key.fd)
+                os.close(key.fd)
+            with self._lock:
+                gone = {job for job in told | self._looked_at if self._is_gone(job)}
+                self._looked_at -= gone
+            if [job for job in gone if self._note_end(job)]:
                 self._tell()
         for key in [*self._selector.get_map().values()]:
             os.close(key.fd)
@@ -194,16 +190,28 @@ class LocalSite:
             return True
         return _is_zombie(self._processes[job])
 
-    def _note_end(self, job: int) -> None:
-        """Take note that the process of a job is gone; nothing of it is left to run."""
+    def _note_end(self, job: int) -> bool:
+        """Take note that the process of a job is gone; tell whether all is known of that."""
+        folder = self._folders[job]
+        try:
+            end = end_of(job, folder)
+        except OSError:  # as for want of descriptors
+            with self._lock:
+                self._looked_at.add(job)
+            return False
         with self._lock:
-            number, folder = self._processes.pop(job), self._folders.pop(job)
-            self._own.pop(job, None)
-        if (end := end_of(job, folder)) is not None:
-            self._ended.put(end)
-        elif claimant(folder) in (number, None) or not self.find(job, folder):
-            _kill_rest(number, folder)
-            self._ended.put(End(job, None, time.time()))
+            number, own = self._processes.pop(job), self._own.pop(job, None)
+            del self._folders[job]
+        if end is None and (by := claimant(folder)) is None:
+            end = End(job, None, time.time(), begun=False)
+        elif end is None:
+            if by != number and self.find(job, folder):
+                return False  # another one had claimed it, and runs on
+            if own is not None:  # so that no other session can have its number yet
+                _kill(_session(number))
+            end = End(job, None, time.time())
+        self._ended.put(end)
+        return True
 
 
 def claimant(folder: Path) -> int | None:
@@ -221,16 +229,32 @@ def _told(number: int, what: str) -> list[bytes]:
 
 
 def _kill_rest(number: int, folder: Path) -> None:
-    """Kill what is left of the group of a process that has ended, and nothing else.
+    """Kill what is left of the session of a process that has ended, and nothing else.
 
-    Another group may have its number by now: processes of the job have its folder in their
-    environment.
+    Another session may have its number by now: in that of the job, some process has its folder in
+    the environment.
     """
     mark = os.fsencode(f"{OF_JOB}FOLDER={folder}")
-    for each in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if os.getpgid(int(each.name)) == number and mark in _told(int(each.name), "environ"):
-                os.kill(int(each.name), signal.SIGKILL)
+    left = _session(number)
+    if any(mark in _told(each, "environ") for each in left):
+        _kill(left)
+
+
+def _session(number: int) -> set[int]:
+    """Return the processes of a session."""
+    found = set()
+    with suppress(OSError):
+        for each in os.listdir("/proc"):
+            with suppress(OSError, ValueError):
+                if os.getsid(int(each)) == number:
+                    found.add(int(each))
+    return found
+
+
+def _kill(processes: set[int]) -> None:
+    for each in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(each, signal.SIGKILL)
 
 
 def _is_zombie(number: int) -> bool:

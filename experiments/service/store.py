@@ -79,8 +79,8 @@ class LiveJob:
         Of its command; None too if that is not known.
     why : str
         Why it failed, if that is no matter of its command.
-    cancelled : bool
-        Somebody wants it to end.
+    cancelled : int
+        How often somebody has said that it is to end.
     """
 
     job: int
@@ -98,7 +98,7 @@ class LiveJob:
     ended: float | None
     exit_status: int | None
     why: str
-    cancelled: bool
+    cancelled: int
 
     def told(self) -> dict[str, Any]:
         """Return what `metasched queue --json` says of it."""
@@ -127,8 +127,8 @@ class Store:
         if not make and not file.is_file():
             raise GridError(f"{folder}: no service has been there; accepted: --state of one")
         try:
-            if make and not file.exists():
-                if folder.is_dir() and any(folder.iterdir()):
+            if make and not (file.exists() and file.stat().st_size):
+                if folder.is_dir() and {*os.listdir(folder)} - {FILE}:
                     raise GridError(
                         f"{folder}: found other files; accepted: a new folder, or a service's"
                     )
@@ -143,7 +143,9 @@ class Store:
                 self._check(make)
                 failed.pop_all()
         except (OSError, sqlite3.Error) as error:
-            raise GridError(f"{folder}: cannot be used: {error}; accepted: a folder") from None
+            raise GridError(
+                f"{folder}: cannot be used: {error}; accepted: a new folder, or a service's"
+            ) from None
 
     def _check(self, make: bool) -> None:
         (version,) = self._file.execute("PRAGMA user_version").fetchone()
@@ -195,12 +197,21 @@ class Store:
         folder: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> int:
-        """Take in a job that is submitted now, and return its number."""
+        """Take in a job that is submitted now, and return its number.
+
+        Raises
+        ------
+        GridError
+            If no program can be started with such arguments, or the file cannot be written.
+        """
         now = time.time()
+        for text in (*command, name):
+            if "\0" in text:
+                raise GridError(f"command: found {text!r}; accepted: arguments without NUL")
         given = {
-            "name": name or Path(command[0]).name,
+            "name": _text(name or Path(command[0]).name),
             "command": json.dumps([*command]),
-            "folder": folder or os.getcwd(),
+            "folder": json.dumps(folder or _here()),
             "environment": json.dumps(dict(os.environ if environment is None else environment)),
             "size": size,
             "time": time_s,
@@ -223,7 +234,7 @@ class Store:
 
     def jobs(self, where: str = "1", *values: Any) -> list[LiveJob]:
         """Return the jobs of which a condition holds, by number."""
-        rows = self._file.execute(f"SELECT * FROM jobs WHERE {where} ORDER BY job", values)
+        rows = self._asked(f"SELECT * FROM jobs WHERE {where} ORDER BY job", values)
         return [_job(row) for row in rows]
 
     def job(self, number: int) -> LiveJob:
@@ -244,17 +255,24 @@ class Store:
     def left(self) -> int:
         """Return how many jobs have not ended."""
         live = (WAITING, STARTING, RUNNING)
-        (found,) = self._file.execute(
-            "SELECT count(*) FROM jobs WHERE state IN (?, ?, ?)", live
-        ).fetchone()
+        ((found,),) = self._asked("SELECT count(*) FROM jobs WHERE state IN (?, ?, ?)", live)
         return int(found)
 
     def note(self, name: str, value: Any = None) -> Any:
         """Keep a value by name; return that which is kept, None if there is none."""
         if value is not None:
-            self._file.execute("REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
-        row = self._file.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-        return None if row is None else json.loads(row[0])
+            self._asked("REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
+        rows = self._asked("SELECT value FROM notes WHERE name = ?", (name,))
+        return json.loads(rows[0][0]) if rows else None
+
+    def _asked(self, what: str, values: Sequence[Any]) -> list[sqlite3.Row]:
+        """Return the rows that answer a question; a `GridError` if the file cannot."""
+        try:
+            return self._file.execute(what, values).fetchall()
+        except sqlite3.Error as error:
+            raise GridError(
+                f"{self.folder / FILE}: {error}; accepted: the file of a service, as it was written"
+            ) from None
 
     def ring(self) -> None:
         """Wake the service, if it is there: it looks by itself each second."""
@@ -263,9 +281,28 @@ class Store:
             bell.sendto(b"!", os.fspath(self.folder / BELL))
 
 
+def _text(name: str) -> str:
+    """Return a name that may be of a file, of any bytes, as text."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def _here() -> str:
+    """Return the present folder.
+
+    Raises
+    ------
+    GridError
+        If it is gone.
+    """
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise GridError(f"present folder: {error}; accepted: one that is there") from None
+
+
 def _job(row: sqlite3.Row) -> LiveJob:
     found = dict(row)
     found["command"] = tuple(json.loads(found["command"]))
+    found["folder"] = json.loads(found["folder"])
     found["environment"] = json.loads(found["environment"])
-    found["cancelled"] = bool(found["cancelled"])
     return LiveJob(**found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -16,44 +17,15 @@ import pytest
 
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
-from experiments.service.sites import RUN_ONCE
-from experiments.service.store import FILE, Store
+from experiments.service.sites import RUN_ONCE, LocalSite
+from experiments.service.store import Store
 from grid.errors import GridError
 from tests.experiments.commands import call
 
+from .served import GRID, served
+
 ROOT = Path(__file__).resolve().parents[3]
-GRID = """
-global = "dll"
-local = "fcfs"
-[[sites]]
-name = "A"
-slots = 2
-[[sites]]
-name = "B"
-slots = 1
-"""
 SOON = 60.0
-
-
-@pytest.fixture
-def grid(tmp_path):
-    (tmp_path / "grid.toml").write_text(GRID)
-    return tmp_path / "grid.toml"
-
-
-@pytest.fixture
-def state(tmp_path):
-    return tmp_path / "state"
-
-
-def served(grid, state, *jobs, **options):
-    """Have jobs run to their ends; return them, and what was told."""
-    said = []
-    with serving(load_grid(str(grid), **options), state, 0, said.append) as service:
-        for job in jobs:
-            service.store.add(**({"size": 1} | job))
-        service.run(once=True)
-        return service.store.jobs(), said
 
 
 def shell(text, **job):
@@ -116,6 +88,38 @@ def test_what_becomes_of_jobs_is_told(grid, state, tmp_path):
     assert log.stdout == "out\nbad\n"
     rest = subprocess.run(["pgrep", "-f", "sleep 1000"], capture_output=True)
     assert rest.returncode == 1
+    queue = call("queue", "--state", state, "--all").stdout
+    assert "no site has 4 processors" in queue
+
+
+def test_commands_are_run_as_they_are(grid, state):
+    """By no shell: what it has of the same name, and signals that it has ignored, are none."""
+    signals = "import signal as s; print([s.getsignal(each) == s.SIG_DFL for each in (3, 15)])"
+    caught = "import signal; print(signal.getsignal(2) is signal.default_int_handler)"
+    jobs = [["echo", "a\\nb"], ["printf", "%s;", "$HOME", "a b", "`x`", "*"]]
+    jobs += [[sys.executable, "-c", signals], [sys.executable, "-c", caught]]
+    jobs += [["sh", "-c", "exit 7"], ["sleep", "0.3"]]
+    done, _ = served(grid, state, *({"command": job} for job in jobs))
+    said = [call("log", "--state", state, job.job).stdout for job in done]
+    assert said[:2] == ["a\\nb\n", "$HOME;a b;`x`;*;"]
+    assert said[2:4] == ["[True, True]\n", "True\n"]
+    assert [job.exit_status for job in done] == [0, 0, 0, 0, 7, 0]
+    assert all(job.ended >= job.started >= job.submitted - 0.1 for job in done)
+    assert 0.29 < done[5].ended - done[5].started < 5
+
+
+def test_what_a_killed_script_leaves_is_killed(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        store.add(["env", "-i", "sleep", "2001"], 1)
+        store.add(["timeout", "2002", "sleep", "2002"], 1)
+        until(service, lambda: len(store.jobs("state = 'running'")) == 2)
+        time.sleep(0.3)
+        for number in (1, 2):
+            os.kill(int(os.readlink(state / "jobs" / str(number) / "claim")), signal.SIGKILL)
+        until(service, lambda: not store.left())
+    rest = subprocess.run(["pgrep", "-f", "sleep 200[12]"], capture_output=True)
+    assert rest.returncode == 1
 
 
 def test_jobs_are_cancelled_before_and_while_they_run(grid, state):
@@ -137,6 +141,60 @@ def test_jobs_are_cancelled_before_and_while_they_run(grid, state):
         for job in store.jobs("ended IS NULL"):
             call("cancel", "--state", state, job.job)
         until(service, lambda: not store.left())
+
+
+def test_a_job_that_does_not_end_when_asked_is_killed_when_asked_again(grid, state, tmp_path):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        text = f"trap : TERM; touch {tmp_path}/on; while true; do sleep 0.1; done"
+        store.add(["sh", "-c", text], 1)
+        until(service, (tmp_path / "on").exists)
+        call("cancel", "--state", state, 1)
+        service.step()
+        time.sleep(0.3)
+        service.step()
+        assert store.job(1).state == "running"
+        call("cancel", "--state", state, 1)
+        until(service, lambda: not store.left())
+        assert (store.job(1).state, store.job(1).exit_status) == ("cancelled", 137)
+
+
+def test_what_is_cancelled_while_no_service_is_there_ends(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        for size in (1, 1, 1, 2):
+            service.store.add(["sleep", "1000"], size)
+        until(service, lambda: len(service.store.jobs("state = 'running'")) == 3)
+    for number in (1, 2, 3, 4):
+        assert call("cancel", "--state", state, number).exit_code == 0
+    grid.write_text(GRID.replace("slots = 1", "slots = 1\nrate = 1.5"))
+    done, said = served(grid, state)
+    assert [job.state for job in done] == ["cancelled"] * 4
+    assert not any("failed" in line for line in said)
+
+
+def test_what_the_system_has_no_room_for_is_tried_again(grid, state, monkeypatch):
+    start, failures = LocalSite.start, iter([errno.EMFILE, errno.ENOSPC])
+
+    def hardly(*given):
+        if (number := next(failures, None)) is not None:
+            raise OSError(number, os.strerror(number))
+        start(*given)
+
+    monkeypatch.setattr(LocalSite, "start", hardly)
+    done, said = served(grid, state, {"command": ["true"]}, {"command": ["true"]})
+    assert [job.state for job in done] == ["done", "done"]
+    assert sum("it is tried again" in line for line in said) >= 1
+
+
+def test_names_of_any_bytes_are_names(grid, state, tmp_path):
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    os.mkdir(folder)
+    program = f"{folder}/\udcfe"
+    Path(program).symlink_to("/bin/true")
+    job = {"command": [program, "\udcfd"], "folder": folder, "name": "\udcfc\x1b[31m\n"}
+    (done,), said = served(grid, state, job)
+    assert done.state == "done"
+    assert all(line.isprintable() for line in said)
 
 
 def test_a_service_takes_up_what_another_one_has_left(grid, state, tmp_path):
@@ -161,6 +219,22 @@ def test_a_service_takes_up_what_another_one_has_left(grid, state, tmp_path):
         service.run(once=True)
         assert [job.state for job in store.jobs()] == ["done", "done", "failed", "done"]
         assert store.job(waiting).started >= store.job(1).ended
+    grid.write_text('global = "dll"\nlocal = "fcfs"\n[[sites]]\nname = "C"\nslots = 1\n')
+    assert [job.state for job in served(grid, state)[0]] == ["done", "done", "failed", "done"]
+
+
+def test_a_grid_lacks_no_site_where_jobs_run(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "1000"], 2)
+        until(service, lambda: service.store.job(1).state == "running")
+    here = 'global = "dll"\nlocal = "fcfs"\n[[sites]]\nname = "{}"\nslots = 1\n'
+    for name, says in (("C", "may run at A, which the grid does not have"), ("A", "at most 1")):
+        grid.write_text(here.format(name))
+        with pytest.raises(GridError, match=rf"job 1,? .*{says}"):
+            served(grid, state)
+    grid.write_text(GRID)
+    call("cancel", "--state", state, 1)
+    assert served(grid, state)[0][0].state == "cancelled"
 
 
 CODE = """
@@ -212,116 +286,6 @@ def test_a_command_is_run_once_whoever_comes_second(tmp_path):
     assert (tmp_path / "ended").read_text() == "0\n"
     claim = int(os.readlink(tmp_path / "claim"))
     assert claim in {each.pid for each in several}
-
-
-def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with serving(load_grid(str(grid)), state, 0, print) as service:
-        to = "--state", state
-        told = call("submit", *to, "--json", "--size", 2, "--time", "10m", "--", "echo", "-n", "x")
-        assert told.stdout == "1\n"
-        assert call("submit", *to, "--name", "bad", "--deadline", "2h", "false").stdout == "job 2\n"
-        listed = call("queue", *to)
-        assert [line.split()[:3] for line in listed.stdout.splitlines()[1:]] == [
-            ["1", "echo", "waiting"],
-            ["2", "bad", "waiting"],
-        ]
-        first, second = service.store.jobs()
-        assert (first.command, first.size, first.time) == (("echo", "-n", "x"), 2, 600.0)
-        assert second.deadline - second.submitted == pytest.approx(7200.0)
-        assert first.folder == str(tmp_path)
-        service.run(once=True)
-    waited = call("wait", *to)
-    assert waited.exit_code == 0
-    waited = call("wait", *to, 1, 2)
-    assert (waited.exit_code, waited.stdout) == (1, "")
-    assert "job 2 (bad): failed" in waited.output
-    assert "no job waits or runs; 2 jobs have ended (--all)" in call("queue", *to).stdout
-    rows = json.loads(call("queue", *to, "--json").stdout)
-    keys = ["job", "name", "state", "site", "size", "submitted", "started", "ended", "exit_status"]
-    assert [[*row] for row in rows] == [keys, keys]
-    assert [(row["state"], row["exit_status"]) for row in rows] == [("done", 0), ("failed", 1)]
-    assert len(call("queue", *to, "--all").stdout.splitlines()) == 3
-    assert call("log", *to, 1).stdout == "x"
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["submit", "--size", 3, "true"], "--size: found 3; accepted: at most 2, the largest site"),
-        (["submit", "no-such-program"], "command: found 'no-such-program'; accepted: a program"),
-        (["submit", "--time", "soon", "true"], "--time: found 'soon'; accepted: "),
-        (["cancel", 7], "job: found 7; accepted: one that `metasched queue --all` lists"),
-        (["log", 7], "job: found 7; accepted: "),
-        (["wait", 7], "job: found 7; accepted: "),
-    ],
-)
-def test_what_users_ask_for_in_vain_is_told_in_a_line(grid, state, words, says):
-    with serving(load_grid(str(grid)), state, 0, print) as service:
-        found = call(words[0], "--state", state, *words[1:])
-        assert (found.exit_code, found.stdout) == (2, "")
-        assert says in found.output
-        assert len(found.output.splitlines()) == 1
-        assert service.store.jobs() == []
-
-
-def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
-    none = call("queue", "--state", tmp_path / "none")
-    assert "no service has been there; accepted: --state of one" in none.output
-    assert not (tmp_path / "none").exists()
-    with pytest.raises(GridError, match="found other files; accepted: a new folder, or a service"):
-        served(grid, tmp_path)
-    with (
-        serving(load_grid(str(grid)), state, 0, print),
-        pytest.raises(GridError, match="another service is there already"),
-    ):
-        served(grid, state)
-    assert served(grid, state)[0] == []
-    assert (state.stat().st_mode & 0o777) == 0o700
-    with closing(Store(state)) as store:
-        store._file.execute("PRAGMA user_version = 99")
-    with pytest.raises(GridError, match="found version 99; accepted: 1, of this metasched"):
-        served(grid, state)
-    (state / FILE).write_bytes(b"no database" * 100)
-    with pytest.raises(GridError, match="cannot be used: file is not a database"):
-        served(grid, state)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "sites: none; accepted: at least one"),
-        ("sites = 3", "sites: found 3; accepted: tables"),
-        ("[[sites]]\nname = 'A'", "sites[0]: slots: missing; accepted: the processors"),
-        ("[[sites]]\nname = 'A'\nslots = 0", "size"),
-        ("[[sites]]\nname = 'A'\nslots = 1\ndriver = 'pbs'", "driver: found 'pbs'; accepted: 'lo"),
-        ("[[sites]]\nname = 'A'\nslots = 1\nslot = 1", "sites[0]: slot: unknown key; "),
-        ("clusters = []\n[[sites]]\nname = 'A'\nslots = 1", "clusters: unknown key; "),
-        ("global = 'nobody'\n[[sites]]\nname = 'A'\nslots = 1", "nobody"),
-        ("[[sites]]\nname = 'A'\nslots = 1\n[parameters]\njobs = 3", "jobs: without meaning for"),
-        (
-            "[[sites]]\nname = 'A'\nslots = 1\n[parameters]\nprediction = 'exact'",
-            "prediction: found 'exact'; accepted: another, for nobody knows",
-        ),
-        (
-            "global = 'first-fit'\nlocal = 'fcfs'\n"
-            "[[sites]]\nname = 'A'\nslots = 1\n[[sites]]\nname = 'B'\nslots = 1",
-            "splits jobs; accepted: one that has each job run at one site",
-        ),
-        ("[[sites]]\nname = 'A'\nslots = 1\n[[jobs]]\nsize = 1", "jobs[0]: command: missing"),
-        (
-            "[[sites]]\nname = 'A'\nslots = 1\n[[jobs]]\ncommand = ['true']\ntime = 'soon'",
-            "jobs[0]: time: found 'soon'; accepted: a time such as 90s or 10m",
-        ),
-    ],
-)
-def test_a_grid_that_cannot_be_served_is_refused_in_a_line(tmp_path, text, says):
-    (tmp_path / "grid.toml").write_text(text)
-    found = call("serve", tmp_path / "grid.toml", "--state", tmp_path / "state", "--once")
-    assert found.exit_code == 2
-    assert says in found.output
-    assert len(found.output.splitlines()) == 1
-    assert not (tmp_path / "state").exists()
 
 
 @pytest.mark.thorough

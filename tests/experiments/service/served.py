@@ -1,0 +1,27 @@
+"""A small grid of real processes, and its service."""
+
+from __future__ import annotations
+
+from experiments.service.grid_file import load_grid
+from experiments.service.service import serving
+
+GRID = """
+global = "dll"
+local = "fcfs"
+[[sites]]
+name = "A"
+slots = 2
+[[sites]]
+name = "B"
+slots = 1
+"""
+
+
+def served(grid, state, *jobs, **options):
+    """Have jobs run to their ends; return them, and what was told."""
+    said = []
+    with serving(load_grid(str(grid), **options), state, 0, said.append) as service:
+        for job in jobs:
+            service.store.add(**({"size": 1} | job))
+        service.run(once=True)
+        return service.store.jobs(), said
