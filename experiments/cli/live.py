@@ -16,7 +16,9 @@ import click
 from experiments.cli.options import PLACE, Duration, Number, traceback_option
 from experiments.cli.process import FAILED, users_code
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.jobs import LONGEST
+from grid.names import meant
 
 if TYPE_CHECKING:
     from experiments.service.store import Store
@@ -146,6 +148,24 @@ def cancel(state: str, job: int) -> None:
             raise GridError(f"job {job}: {found.state}; accepted: a job that has not ended")
         with store.at_once():
             store.update(job, cancelled=found.cancelled + 1)
+        store.ring()
+
+
+@click.command()
+@_STATE
+@click.argument("site", metavar="SITE")
+@click.option("--undo", is_flag=True, help="Have it take part again.")
+def drain(state: str, site: str, undo: bool) -> None:
+    """Have SITE start no job any more: those there run on, those that wait go elsewhere."""
+    with closing(_store(state)) as store:
+        sites, drained = store.note("sites") or {}, {*(store.note("drained") or ())}
+        if site not in sites:
+            raise GridError(f"site {quoted(site)}: unknown; {meant(site, sites)}")
+        if (site in drained) != undo:
+            how = "not drained" if undo else "drained already"
+            raise GridError(f"site {site}: {how}; accepted: {'one that is' if undo else 'another'}")
+        with store.at_once():
+            store.note("drained", sorted(drained - {site} if undo else drained | {site}))
         store.ring()
 
 

@@ -74,6 +74,12 @@ class Mirror(GridModel):
         """Have a job that runs end now."""
         self.world.jobs.end(self._slots.pop(job))
 
+    def drain(self, cluster: int, back: bool = False) -> None:
+        """Have a cluster start no job from now on, or take part again; jobs there run on."""
+        resources, now = self.world.resources, self.now
+        for processor in range(self.world.platform.clusters[cluster].size):
+            (resources.restore if back else resources.drain)(cluster, processor, now)
+
     def starts(self) -> list[Start]:
         """Return the jobs that have started since this was asked last."""
         state, jobs = self.world.state, self.world.jobs

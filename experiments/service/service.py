@@ -87,6 +87,7 @@ class Service:
         self._stopping = False
         self._last = 0  # number of the last job that the mirror knows
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
+        self._drained: set[str] = set()  # sites that start no job
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at = 0.0
@@ -158,8 +159,21 @@ class Service:
         told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
         self._say(f"job {end.job} ({plain(job.name, 40)}) at {job.site}: {state}{told}")
 
+    def _drain(self) -> None:
+        """Tell the mirror of sites that are to start no job, or to take part again."""
+        wanted = {*(self.store.note("drained") or ())}
+        for cluster, site in enumerate(self.sites):
+            if (site.name in wanted) != (site.name in self._drained):
+                back = site.name in self._drained
+                self.model.drain(cluster, back)
+                self._say(
+                    f"{site.name}: {'takes part again' if back else 'starts no job any more'}"
+                )
+        self._drained = wanted
+
     def _take_in(self) -> None:
         """Tell the mirror of what was submitted, and sites of what was cancelled."""
+        self._drain()
         for job in self.store.jobs("job > ?", self._last):
             self._last = job.job
             if job.state == WAITING and not job.cancelled:
@@ -252,6 +266,7 @@ class Service:
         known = self.store.jobs("state != ?", WAITING)
         self._last = max((job.job for job in known), default=0)
         self.model.advance(self.now)
+        self._drain()
         for job in self.store.jobs("state = ?", WAITING):
             self._last = max(self._last, job.job)
             if not job.cancelled:

@@ -62,6 +62,14 @@ class Resources:
         self._schedule(k.RETIRE, cluster, processor, time)
         self._schedule(k.REPAIR, cluster, processor, back)
 
+    def restore(self, cluster: int, processor: int, time: float) -> None:
+        """Have a processor that has gone without an end be back at a time, s.
+
+        Parameters and what is raised are as of `fail`.
+        """
+        check_failure(self._storage, "return", cluster, processor, (time, np.inf))
+        self._schedule(k.REPAIR, cluster, processor, time)
+
     def _schedule(
         self, kind: int, cluster: int, processor: int, time: float, count: int = 1
     ) -> None:

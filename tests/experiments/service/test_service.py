@@ -143,6 +143,41 @@ def test_jobs_are_cancelled_before_and_while_they_run(grid, state):
         until(service, lambda: not store.left())
 
 
+@pytest.mark.parametrize("pair", [("dll", "fcfs"), ("muscle", "titan")])
+def test_a_site_that_is_drained_starts_no_job(grid, state, tmp_path, pair):
+    told, (policy, local) = [], pair
+    grid.write_text(GRID.replace("dll", policy).replace("fcfs", local))
+    with serving(load_grid(str(grid)), state, 0, told.append) as service:
+        store = service.store
+        text = f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done"
+        for _ in range(3):
+            store.add(["sh", "-c", text], 1, 10.0, 15.0)
+        until(service, lambda: len(store.jobs("state = 'running'")) == 3)
+        later = [store.add(["true"], 1, 1.0, 100.0) for _ in range(4)]
+        service.step()
+        assert call("drain", "--state", state, "A").exit_code == 0
+        service.step()
+        assert told[-1] == "A: starts no job any more"
+        (tmp_path / "go").touch()
+        until(service, lambda: not store.left())
+        assert {store.job(number).site for number in later} == {"B"}
+        waits = store.add(["true"], 2)
+        service.step()
+    with serving(load_grid(str(grid)), state, 0, told.append) as service:
+        store = service.store
+        for _ in range(3):
+            service.step()
+        assert store.job(waits).state == "waiting"
+        again = call("drain", "--state", state, "A")
+        assert "A: drained already; accepted: another" in again.output
+        assert again.exit_code == 2
+        assert "site 'C': unknown; " in call("drain", "--state", state, "C").output
+        assert call("drain", "--state", state, "A", "--undo").exit_code == 0
+        until(service, lambda: not store.left())
+        assert (store.job(waits).state, store.job(waits).site) == ("done", "A")
+        assert told[-3] == "A: takes part again"
+
+
 def test_a_job_that_does_not_end_when_asked_is_killed_when_asked_again(grid, state, tmp_path):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         store = service.store
