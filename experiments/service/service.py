@@ -6,7 +6,6 @@ import errno
 import math
 import os
 import selectors
-import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -100,7 +99,6 @@ class Service:
 
     def close(self) -> None:
         """Leave the folder to another service; jobs run on."""
-        (self.store.folder / BELL).unlink(missing_ok=True)
         self._opened.close()
 
     def stop(self, *_: Any) -> None:
@@ -116,8 +114,7 @@ class Service:
                 return
             self._ear.select(min(LONGEST, max(0.0, self.model.due - self.now)))
             with suppress(BlockingIOError):
-                while self._bell.recv(64):
-                    pass
+                os.read(self._bell, 65536)
 
     def step(self) -> None:
         """Have the mirror, the sites and the file agree on the present instant."""
@@ -352,18 +349,17 @@ def _locked(folder: Path) -> Any:
     return file
 
 
-def _bell(path: Path) -> socket.socket:
-    """Return the socket that wakes a service."""
+@contextmanager
+def _bell(path: Path) -> Iterator[int]:
+    """Give a pipe, by a name, that wakes a service."""
     path.unlink(missing_ok=True)
-    bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    os.mkfifo(path, 0o600)
+    bell = os.open(path, os.O_RDWR | os.O_NONBLOCK)  # as one who writes, too, it has no end
     try:
-        bell.bind(os.fspath(path))
-    except OSError as error:
-        bell.close()
-        raise GridError(f"{path}: cannot be made: {error}; accepted: a shorter --state") from None
-    os.chmod(path, 0o600)
-    bell.setblocking(False)
-    return bell
+        yield bell
+    finally:
+        os.close(bell)
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -276,9 +275,12 @@ class Store:
 
     def ring(self) -> None:
         """Wake the service, if it is there: it looks by itself each second."""
-        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bell:
-            bell.setblocking(False)
-            bell.sendto(b"!", os.fspath(self.folder / BELL))
+        with suppress(OSError):  # nobody hears it, or it rings already
+            bell = os.open(self.folder / BELL, os.O_WRONLY | os.O_NONBLOCK)
+            try:
+                os.write(bell, b"!")
+            finally:
+                os.close(bell)
 
 
 def _text(name: str) -> str:
