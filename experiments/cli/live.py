@@ -17,7 +17,6 @@ from experiments.cli.options import PLACE, Duration, Number, traceback_option
 from experiments.cli.process import FAILED, users_code
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.jobs import LONGEST
 from grid.names import meant
 
 if TYPE_CHECKING:
@@ -106,9 +105,12 @@ def submit(
     """Submit a job: -- COMMAND and its arguments, run once, in this folder and environment."""
     import shutil
 
-    with closing(_store(state)) as store:
-        if time_ is not None and time_ > LONGEST:
+    if time_ is not None:
+        from grid.jobs import LONGEST
+
+        if time_ > LONGEST:
             raise GridError(f"--time: found {time_:g} s; accepted: at most {LONGEST:g}")
+    with closing(_store(state)) as store:
         most = max((store.note("sites") or {"": size}).values())
         if size > most:
             raise GridError(f"--size: found {size}; accepted: at most {most}, the largest site")

@@ -52,6 +52,7 @@ def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
     [
         (["submit", "--size", 3, "true"], "--size: found 3; accepted: at most 2, the largest site"),
         (["submit", "no-such-program"], "command: found 'no-such-program'; accepted: a program"),
+        (["submit", "--time", "1e300d", "true"], "--time: found 8.64e+304 s; accepted: at most 1e"),
         (["submit", "--time", "soon", "true"], "--time: found 'soon'; accepted: "),
         (["cancel", 7], "job: found 7; accepted: one that `metasched queue --all` lists"),
         (["log", 7], "job: found 7; accepted: "),
