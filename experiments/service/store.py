@@ -18,8 +18,7 @@ VERSION = 1
 FILE, BELL, LOCK = "jobs.db", "bell", "lock"
 """Names in a folder of a service: its jobs, what wakes it, and what says that it is there."""
 WAITING, STARTING, RUNNING = "waiting", "starting", "running"
-DONE, FAILED, CANCELLED, LOST = "done", "failed", "cancelled", "lost"
-ENDED = (DONE, FAILED, CANCELLED, LOST)
+DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 """States of a job: it is to be started before it is, and has run unless it was cancelled before."""
 PATIENCE = 30.0
 """Time in which another process has to be done with the file, s."""
@@ -71,7 +70,7 @@ class LiveJob:
         That was requested, s.
     deadline, submitted, started, ended : float or None
     state : str
-        ``waiting``, ``starting``, ``running``, or one of `ENDED`.
+        ``waiting``, ``starting``, ``running``, ``done``, ``failed`` or ``cancelled``.
     site : str or None
         Where it is to run, or has.
     exit_status : int or None
