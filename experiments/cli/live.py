@@ -1,4 +1,4 @@
-"""`metasched serve`, and what users say to a service: submit, queue, cancel, wait, log."""
+"""`metasched serve`, and what users say to a service: submit, queue, cancel, drain, wait, log."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def wait(state: str, jobs: tuple[int, ...]) -> None:
             time.sleep(_LOOK if len(left) < 100 else 10 * _LOOK)
         bad = [job for number in numbers if (job := store.job(number)).state != "done"]
     for job in bad:
-        click.echo(f"metasched: job {job.job} ({job.name}): {job.state}", err=True)
+        click.echo(f"metasched: {job}: {job.state}", err=True)
     if bad:
         sys.exit(FAILED)
 

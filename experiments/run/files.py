@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import IO
 
 from experiments.run.replacing import scratch, sync
 from grid.errors import GridError
@@ -134,3 +135,12 @@ def new_file(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
             sync(place.parent)
     except OSError as error:
         raise unwritable(path, what, "file", error) from None
+
+
+def lock(file: IO[bytes]) -> None:
+    """Lock a file for this process, where there are such locks; an `OSError` if another has."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

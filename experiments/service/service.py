@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from experiments.run.files import lock
 from experiments.service.grid_file import LiveGrid
 from experiments.service.mirror import Mirror
 from experiments.service.sites import STARTED, End, LocalSite, Site, claimant, end_of
@@ -29,7 +30,6 @@ from experiments.service.store import (
     Store,
 )
 from grid.errors import GridError, PlacementError
-from grid.foreign import plain
 
 PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 """Errors of the system for which a job is started later, and has not failed."""
@@ -142,11 +142,15 @@ class Service:
         job = self._known.pop(end.job)
         self._stops.pop(end.job, None)
         self.model.end(end.job)
+        self._say(f"{job} at {job.site}: {self._note(job, end, why)}")
+
+    def _note(self, job: LiveJob, end: End, why: str = "") -> str:
+        """Note the end of a job, and return it in words."""
         state, gone = _ending(job, end)
         why = why or gone
         began = _began_at(self._folder(job), job.started)
         self.store.update(
-            end.job,
+            job.job,
             state=state,
             started=began,
             ended=max(end.time, began or 0.0),
@@ -154,7 +158,7 @@ class Service:
             why=why,
         )
         told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
-        self._say(f"job {end.job} ({plain(job.name, 40)}) at {job.site}: {state}{told}")
+        return f"{state}{told}"
 
     def _drain(self) -> None:
         """Tell the mirror of sites that are to start no job, or to take part again."""
@@ -179,7 +183,7 @@ class Service:
         for job in self.store.jobs("cancelled AND state IN (?, ?)", WAITING, RUNNING):
             if job.state == WAITING:
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
-                self._say(f"job {job.job} ({plain(job.name, 40)}): {CANCELLED}")
+                self._say(f"{job}: {CANCELLED}")
             elif (told := self._stops.get(job.job, 0)) < job.cancelled:
                 self._known[job.job], self._stops[job.job] = job, job.cancelled
                 self._site(job).stop(job.job, at_once=told > 0)
@@ -192,7 +196,7 @@ class Service:
                 continue  # it was cancelled
             why = f"no site has {job.size} processors"
             self.store.update(number, state=FAILED, ended=time.time(), why=why)
-            self._say(f"job {number} ({plain(job.name, 40)}): {FAILED}: {why}")
+            self._say(f"{job}: {FAILED}: {why}")
         while starts := self.model.starts():
             for number, cluster in starts:
                 job = self.store.job(number)
@@ -220,7 +224,7 @@ class Service:
                     failed[job.job] = why
                     continue
                 if not self._again:
-                    self._say(f"job {job.job} ({plain(job.name, 40)}): {why}; it is tried again")
+                    self._say(f"{job}: {why}; it is tried again")
                 self._again.append(job)
                 self._again_at = time.monotonic() + LONGEST
         with self.store.at_once():
@@ -230,7 +234,7 @@ class Service:
                     began = started[job.job]
                     self.store.update(job.job, state=RUNNING, started=began)
                     self._known[job.job] = replace(job, state=RUNNING, started=began)
-                    self._say(f"job {job.job} ({plain(job.name, 40)}): starts at {job.site}")
+                    self._say(f"{job}: starts at {job.site}")
             for number, why in failed.items():
                 self._end(End(number, None, time.time()), why)
 
@@ -259,7 +263,9 @@ class Service:
                     self.store.update(job.job, state=WAITING, site=None, started=None)
             else:
                 end = end_of(job.job, folder) or End(job.job, None, time.time())
-                self._missed(job, end, folder)
+                with self.store.at_once():
+                    told = self._note(job, end)
+                self._say(f"{job} at {job.site}: {told}, while no service was there")
         known = self.store.jobs("state != ?", WAITING)
         self._last = max((job.job for job in known), default=0)
         self.model.advance(self.now)
@@ -283,21 +289,7 @@ class Service:
             self.model.adopt(job.job, job.size, job.time, deadline, cluster)
         except PlacementError as error:
             raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
-        self._say(f"job {job.job} ({plain(job.name, 40)}): runs on at {job.site}")
-
-    def _missed(self, job: LiveJob, end: End, folder: Path) -> None:
-        """Note the end of a job while no service was there."""
-        state, why = _ending(job, end)
-        with self.store.at_once():
-            self.store.update(
-                job.job,
-                state=state,
-                started=_began_at(folder, job.started),
-                ended=end.time,
-                exit_status=end.exit_status,
-                why=why,
-            )
-        self._say(f"job {job.job} ({plain(job.name, 40)}) at {job.site}: {state} meanwhile")
+        self._say(f"{job}: runs on at {job.site}")
 
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)
@@ -335,17 +327,14 @@ def _locked(folder: Path) -> Any:
     GridError
         If another one is.
     """
-    file = (folder / LOCK).open("a")
-    with suppress(ImportError):
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise GridError(
-                f"{folder}: another service is there already; accepted: another --state"
-            ) from None
+    file = (folder / LOCK).open("ab")
+    try:
+        lock(file)
+    except OSError:
+        file.close()
+        raise GridError(
+            f"{folder}: another service is there already; accepted: another --state"
+        ) from None
     return file
 
 

@@ -25,6 +25,9 @@ OF_JOB = "METASCHED_"
 LOOK = 0.1
 """Time between two looks at processes where the system does not tell of their ends, s."""
 
+ROUNDS = 20
+"""How often a session is looked at, at most, until all of it is killed."""
+
 
 class End(NamedTuple):
     """How a job ended."""
@@ -132,7 +135,7 @@ class LocalSite:
             with suppress(ProcessLookupError):
                 os.killpg(number, signal.SIGTERM)
         elif number is not None:
-            _kill(_session(number) - {number})  # whose script tells of the end
+            _kill_session(number, but=number)  # whose script tells of the end
 
     def ends(self) -> Iterator[End]:
         """Yield the jobs that have ended since this was asked last."""
@@ -208,7 +211,7 @@ class LocalSite:
             if by != number and self.find(job, folder):
                 return False  # another one had claimed it, and runs on
             if own is not None:  # so that no other session can have its number yet
-                _kill(_session(number))
+                _kill_session(number)
             end = End(job, None, time.time())
         self._ended.put(end)
         return True
@@ -235,26 +238,30 @@ def _kill_rest(number: int, folder: Path) -> None:
     the environment.
     """
     mark = os.fsencode(f"{OF_JOB}FOLDER={folder}")
-    left = _session(number)
-    if any(mark in _told(each, "environ") for each in left):
-        _kill(left)
+    if any(mark in _told(each, "environ") for each in _session(number)):
+        _kill_session(number)
 
 
 def _session(number: int) -> set[int]:
-    """Return the processes of a session."""
+    """Return the processes of a session that have not ended."""
     found = set()
     with suppress(OSError):
         for each in os.listdir("/proc"):
             with suppress(OSError, ValueError):
-                if os.getsid(int(each)) == number:
+                if os.getsid(int(each)) == number and not _is_zombie(int(each)):
                     found.add(int(each))
     return found
 
 
-def _kill(processes: set[int]) -> None:
-    for each in processes:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(each, signal.SIGKILL)
+def _kill_session(number: int, but: int | None = None) -> None:
+    """Kill the processes of a session, also those that they start meanwhile, but perhaps one."""
+    for _ in range(ROUNDS):
+        if not (left := _session(number) - {but}):
+            return
+        for each in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(each, signal.SIGKILL)
+        time.sleep(LOOK / ROUNDS)
 
 
 def _is_zombie(number: int) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grid.errors import GridError
+from grid.foreign import plain
 
 VERSION = 1
 FILE, BELL, LOCK = "jobs.db", "bell", "lock"
@@ -97,6 +98,10 @@ class LiveJob:
     exit_status: int | None
     why: str
     cancelled: int
+
+    def __str__(self) -> str:
+        """Return what messages call it."""
+        return f"job {self.job} ({plain(self.name, 40)})"
 
     def told(self) -> dict[str, Any]:
         """Return what `metasched queue --json` says of it."""

@@ -9,11 +9,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from experiments.run.files import made, unwritable
+from experiments.run.files import lock, made, unwritable
 from experiments.run.shapes import date_of
 from experiments.sweeps.run_store import TABLES, Kept
 from grid.accepted import accepted
@@ -129,7 +129,7 @@ def alone(path: Path) -> Iterator[None]:
             raise unwritable(path, "results", "file", error) from None
         stack.callback(file.close)
         try:
-            _lock(file)
+            lock(file)
         except BlockingIOError:
             raise GridError(
                 f"{path}: another metasched is at work on it; accepted: one at a time"
@@ -148,15 +148,6 @@ def _holds_runs(path: Path) -> bool:
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as file:
         return file.execute("SELECT key FROM runs").fetchone() is not None
     return False
-
-
-def _lock(file: IO[bytes]) -> None:
-    """Lock a file for this process, where the system has such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class _Told(BaseModel):
