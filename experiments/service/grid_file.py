@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -14,6 +15,7 @@ from experiments.scenario.fields import strings
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.toml import PLATFORM_KEYS
+from experiments.service.drivers import DRIVERS, Driver
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
@@ -23,8 +25,7 @@ from grid.strict import text_of, toml_of
 PACKAGED = Path(str(resources.files("experiments") / "service" / "grids"))
 KEYS = ("title", "global", "local", "parameters", "sites", "jobs")
 OF_PLATFORM = tuple(key for key in PLATFORM_KEYS if key not in ("clusters", "changes"))
-OF_SITE = ("name", "driver", "slots", "rate", "switch", "latency", "capacity", "broker")
-DRIVERS = ("local",)
+OF_CLUSTER = ("name", "rate", "switch", "latency", "capacity", "broker")
 OF_JOB = ("command", "size", "time", "deadline", "name", "count")
 NEVER = ("mean_up_time", "mode", "jobs", "load", "warmup", "nodes")
 """Parameters of scenarios that mean nothing where jobs and clusters are real."""
@@ -38,18 +39,23 @@ class LiveGrid:
     ----------
     scenario : Scenario
         Its policies and parameters; the platform has a cluster for each site.
-    drivers : tuple of str
-        Of each site.
+    drivers : tuple of Driver
+        What opens each site.
     jobs : tuple of dict
         To submit when the service begins, as `Store.add` takes them: of an example.
     """
 
     scenario: Scenario
-    drivers: tuple[str, ...]
+    drivers: tuple[Driver, ...]
     jobs: tuple[dict[str, Any], ...]
 
 
-def load_grid(name: str, global_: str | None = None, local: str | None = None) -> LiveGrid:
+def load_grid(
+    name: str,
+    global_: str | None = None,
+    local: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+) -> LiveGrid:
     """Read the grid in a file, or one that comes with the product.
 
     Parameters
@@ -57,6 +63,8 @@ def load_grid(name: str, global_: str | None = None, local: str | None = None) -
     name : str
     global_, local : str, optional
         Schedulers, instead of those of the file.
+    sizes : dict of str to int, optional
+        Of sites, as they were before: for those that do not answer.
 
     Raises
     ------
@@ -77,7 +85,11 @@ def load_grid(name: str, global_: str | None = None, local: str | None = None) -
     sites = _tables(table, "sites", where)
     if not sites:
         raise ScenarioError(f"{where}: sites: none; accepted: at least one, [[sites]]")
-    clusters = [_cluster(each, f"{where}: sites[{at}]") for at, each in enumerate(sites)]
+    drivers = [_driver(each, f"{where}: sites[{at}]", sizes) for at, each in enumerate(sites)]
+    clusters = [
+        {key: site[key] for key in OF_CLUSTER if key in site} | {"size": driver.size}
+        for site, driver in zip(sites, drivers, strict=True)
+    ]
     platform = {"clusters": clusters, **{key: table[key] for key in OF_PLATFORM if key in table}}
     given = table.get("parameters", {})
     if not isinstance(given, dict):
@@ -112,7 +124,7 @@ def load_grid(name: str, global_: str | None = None, local: str | None = None) -
     jobs = _tables(table, "jobs", where)
     return LiveGrid(
         scenario,
-        tuple(each.get("driver", "local") for each in sites),
+        tuple(drivers),
         tuple(job for at, each in enumerate(jobs) for job in _jobs(each, f"{where}: jobs[{at}]")),
     )
 
@@ -130,17 +142,22 @@ def _tables(table: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]
     return found
 
 
-def _cluster(site: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a site as a platform has its cluster."""
-    _known(site, OF_SITE, where)
-    driver = site.get("driver", "local")
-    if driver not in DRIVERS:
+def _driver(site: dict[str, Any], where: str, sizes: Mapping[str, int] | None) -> Driver:
+    """Return what opens a site, of which it knows the size."""
+    name = site.get("driver", "local")
+    if name not in DRIVERS:
         accepted = " or ".join(map(repr, DRIVERS))
-        raise ScenarioError(f"{where}: driver: found {quoted(driver)}; accepted: {accepted}")
-    if "slots" not in site:
-        raise ScenarioError(f"{where}: slots: missing; accepted: the processors that jobs may have")
-    rest = {key: value for key, value in site.items() if key not in ("driver", "slots")}
-    return {**rest, "size": site["slots"]}
+        raise ScenarioError(f"{where}: driver: found {quoted(name)}; accepted: {accepted}")
+    own = DRIVERS[name]
+    _known(site, (*OF_CLUSTER, "driver", *own), where)
+    given = {}
+    for key, (fits, needed, what) in own.items():
+        if key in site and not fits(site[key]):
+            raise ScenarioError(f"{where}: {key}: found {quoted(site[key])}; accepted: {what}")
+        if needed and key not in site:
+            raise ScenarioError(f"{where}: {key}: missing; accepted: {what}")
+        given[key] = site.get(key)
+    return Driver(name, given, where, (sizes or {}).get(site.get("name", "")))
 
 
 def _jobs(job: dict[str, Any], where: str) -> list[dict[str, Any]]:

@@ -42,6 +42,7 @@ class Mirror(GridModel):
         super().__init__(given[0], Submissions(), *given[2:], **{**options, "tracked": True})
         self._slots: dict[int, int] = {}  # of jobs that run, by number
         self._started = 0
+        self._gone: list[set[int]] = [set() for _ in self.world.platform.clusters]
         self._rejected: list[int] = []
         self.world.log.stream(self._left)
 
@@ -74,11 +75,26 @@ class Mirror(GridModel):
         """Have a job that runs end now."""
         self.world.jobs.end(self._slots.pop(job))
 
-    def drain(self, cluster: int, back: bool = False) -> None:
-        """Have a cluster start no job from now on, or take part again; jobs there run on."""
-        resources, now = self.world.resources, self.now
-        for processor in range(self.world.platform.clusters[cluster].size):
-            (resources.restore if back else resources.drain)(cluster, processor, now)
+    def limit(self, cluster: int, most: int) -> None:
+        """Have jobs hold at most so many processors of a cluster from now on; those there run on.
+
+        Free ones go first, and come back last: more are free than `most` allows only while jobs
+        that run hold more than that.
+        """
+        resources, now, gone = self.world.resources, self.now, self._gone[cluster]
+        held = resources.held(cluster)
+        surplus = len(held) - most - len(gone)
+        if surplus > 0:
+            leaving = [
+                each for each in np.argsort(held, kind="stable").tolist() if each not in gone
+            ]
+            for processor in leaving[:surplus]:
+                resources.drain(cluster, processor, now)
+                gone.add(processor)
+        elif surplus < 0:
+            for processor in sorted(gone, key=lambda each: not held[each])[:-surplus]:
+                resources.restore(cluster, processor, now)
+                gone.remove(processor)
 
     def starts(self) -> list[Start]:
         """Return the jobs that have started since this was asked last."""

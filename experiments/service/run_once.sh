@@ -2,15 +2,28 @@
 # run_once.sh FOLDER COMMAND [ARGUMENT...]: runs a job's command, but never twice.
 # FOLDER/claim, a link, says whose it is: who comes second ends at once, as does who cannot claim it.
 # FOLDER/started and FOLDER/ended, which has the exit status, are as old as what they tell of.
+# FOLDER/place, of a batch system, has the environment and the folder of the command; FOLDER/alive is
+# made anew every ten seconds then, for nobody else can tell whether the command runs.
 folder=$1
 shift
 ln -s "$$" "$folder/claim" 2>/dev/null || exit 0
 (: > "$folder/started") 2>/dev/null
 trap : HUP INT TERM  # the command gets them, too
+beat=
+if [ -e "$folder/place" ]
+then
+  (
+    trap '' HUP INT TERM
+    while kill -0 "$$"; do : > "$folder/alive"; sleep 10; done
+  ) > /dev/null 2>&1 &
+  beat=$!
+  . "$folder/place"
+fi
 (exec "$@") # which is a program even if the shell has a command of that name
 status=$?
 until echo "$status" 2>/dev/null > "$folder/ended.new" && mv "$folder/ended.new" "$folder/ended"
 do
   sleep 1 # the disk is full
 done
+[ -z "$beat" ] || kill -KILL "$beat"
 exit "$status"

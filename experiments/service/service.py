@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import secrets
 import selectors
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 from experiments.run.files import lock
 from experiments.service.grid_file import LiveGrid
 from experiments.service.mirror import Mirror
-from experiments.service.sites import STARTED, End, LocalSite, Site, claimant, end_of
+from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of
 from experiments.service.store import (
     BELL,
     CANCELLED,
@@ -67,9 +68,12 @@ class Service:
             self._bell = opened.enter_context(_bell(store.folder / BELL))
             self._ear = opened.enter_context(selectors.DefaultSelector())
             self._ear.register(self._bell, selectors.EVENT_READ)
-            names = grid.scenario.platform.names
+            if (mark := store.note("mark")) is None:
+                mark = store.note("mark", secrets.token_hex(4))
+            folder, names = store.folder.resolve(), grid.scenario.platform.names
             self.sites: list[Site] = [
-                opened.enter_context(closing(LocalSite(name, store.ring))) for name in names
+                opened.enter_context(closing(driver.open(name, folder, mark, store.ring)))
+                for name, driver in zip(names, grid.drivers, strict=True)
             ]
             self._begin(seed)
             self._opened = opened.pop_all()
@@ -87,6 +91,7 @@ class Service:
         self._last = 0  # number of the last job that the mirror knows
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
         self._drained: set[str] = set()  # sites that start no job
+        self._limits = sizes  # how many processors jobs may hold at each
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at = 0.0
@@ -118,15 +123,11 @@ class Service:
 
     def step(self) -> None:
         """Have the mirror, the sites and the file agree on the present instant."""
-        ends = [end for site in self.sites for end in site.ends()]
+        news = [each for site in self.sites for each in site.news()]
         self.model.advance(self.now)
         with self.store.at_once():
-            for end in ends:
-                if end.begun or self._known[end.job].cancelled:
-                    self._end(end)
-                else:
-                    self._again.append(self._known[end.job])
-                    self._again_at = time.monotonic() + LONGEST
+            for each in news:
+                self._take_note(each)
             self._take_in()
             self.model.advance(self.now)
             starts = list(self._decided())
@@ -137,18 +138,32 @@ class Service:
 
     # What happens ---------------------------------------------------------------------------------
 
-    def _end(self, end: End, why: str = "") -> None:
+    def _take_note(self, news: Began | End | Told) -> None:
+        """Note what a site has told."""
+        if isinstance(news, Told):
+            self._say(news.line)
+        elif isinstance(news, Began):
+            job = self._known[news.job]
+            self.store.update(job.job, state=RUNNING, started=news.time)
+            self._known[job.job] = replace(job, state=RUNNING, started=news.time)
+            self._say(f"{job}: starts at {job.site}")
+        elif news.begun or self._known[news.job].cancelled:
+            self._end(news)
+        else:
+            self._again.append(self._known[news.job])
+            self._again_at = time.monotonic() + LONGEST
+
+    def _end(self, end: End) -> None:
         """Note the end of a job, and tell the mirror of it."""
         job = self._known.pop(end.job)
         self._stops.pop(end.job, None)
         self.model.end(end.job)
-        self._say(f"{job} at {job.site}: {self._note(job, end, why)}")
+        self._say(f"{job} at {job.site}: {self._note(job, end)}")
 
-    def _note(self, job: LiveJob, end: End, why: str = "") -> str:
+    def _note(self, job: LiveJob, end: End) -> str:
         """Note the end of a job, and return it in words."""
-        state, gone = _ending(job, end)
-        why = why or gone
-        began = _began_at(self._folder(job), job.started)
+        state, why = _ending(job, end)
+        began = began_at(self._folder(job)) or job.started
         self.store.update(
             job.job,
             state=state,
@@ -160,13 +175,16 @@ class Service:
         told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
         return f"{state}{told}"
 
-    def _drain(self) -> None:
-        """Tell the mirror of sites that are to start no job, or to take part again."""
+    def _limit(self) -> None:
+        """Tell the mirror how many processors jobs may hold at each site: none if it is drained."""
         wanted = {*(self.store.note("drained") or ())}
         for cluster, site in enumerate(self.sites):
+            limit = 0 if site.name in wanted else site.capacity
+            if limit != self._limits[cluster]:
+                self.model.limit(cluster, limit)
+                self._limits[cluster] = limit
             if (site.name in wanted) != (site.name in self._drained):
                 back = site.name in self._drained
-                self.model.drain(cluster, back)
                 self._say(
                     f"{site.name}: {'takes part again' if back else 'starts no job any more'}"
                 )
@@ -174,13 +192,14 @@ class Service:
 
     def _take_in(self) -> None:
         """Tell the mirror of what was submitted, and sites of what was cancelled."""
-        self._drain()
+        self._limit()
         for job in self.store.jobs("job > ?", self._last):
             self._last = job.job
             if job.state == WAITING and not job.cancelled:
                 self._known[job.job] = job
                 self.model.submit(job.job, job.size, job.time, *self._times(job))
-        for job in self.store.jobs("cancelled AND state IN (?, ?)", WAITING, RUNNING):
+        live = (WAITING, STARTING, RUNNING)
+        for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *live):
             if job.state == WAITING:
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
                 self._say(f"{job}: {CANCELLED}")
@@ -210,14 +229,13 @@ class Service:
 
     def _start(self, jobs: Sequence[LiveJob]) -> None:
         """Have sites start jobs of which it is noted that they are to."""
-        failed, started = {}, {}
+        failed = {}
         for job in jobs:
             folder = self._folder(job)
-            began = time.time()
+            self._known[job.job] = job
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._site(job).start(job, folder)
-                started[job.job] = began
             except (OSError, ValueError) as error:
                 why = f"cannot be started: {error}"
                 if getattr(error, "errno", None) not in PASSING:
@@ -227,16 +245,10 @@ class Service:
                     self._say(f"{job}: {why}; it is tried again")
                 self._again.append(job)
                 self._again_at = time.monotonic() + LONGEST
-        with self.store.at_once():
-            for job in jobs:
-                self._known[job.job] = job
-                if job.job in started:
-                    began = started[job.job]
-                    self.store.update(job.job, state=RUNNING, started=began)
-                    self._known[job.job] = replace(job, state=RUNNING, started=began)
-                    self._say(f"{job}: starts at {job.site}")
-            for number, why in failed.items():
-                self._end(End(number, None, time.time()), why)
+        if failed:
+            with self.store.at_once():
+                for number, why in failed.items():
+                    self._end(End(number, None, time.time(), why=why))
 
     # Going on -------------------------------------------------------------------------------------
 
@@ -255,7 +267,7 @@ class Service:
             if (
                 end_of(job.job, folder) is None
                 and job.site in names
-                and self._site(job).find(job.job, folder)
+                and self._site(job).find(job, folder)
             ):
                 self._adopt(job, folder)
             elif claimant(folder) is None:  # it never began
@@ -269,7 +281,7 @@ class Service:
         known = self.store.jobs("state != ?", WAITING)
         self._last = max((job.job for job in known), default=0)
         self.model.advance(self.now)
-        self._drain()
+        self._limit()
         for job in self.store.jobs("state = ?", WAITING):
             self._last = max(self._last, job.job)
             if not job.cancelled:
@@ -278,9 +290,11 @@ class Service:
 
     def _adopt(self, job: LiveJob, folder: Path) -> None:
         """Have the mirror take in a job that runs on."""
-        started = _began_at(folder, job.started) or time.time()
+        began = began_at(folder)
+        started = began or job.started or time.time()
+        state = RUNNING if claimant(folder) else STARTING
         with self.store.at_once():
-            self.store.update(job.job, state=RUNNING, started=started)
+            self.store.update(job.job, state=state, started=began)
         self._known[job.job] = self.store.job(job.job)
         self.model.advance(max(self.model.now, min(started - self._began, self.now)))
         deadline, _ = self._times(job)
@@ -289,7 +303,7 @@ class Service:
             self.model.adopt(job.job, job.size, job.time, deadline, cluster)
         except PlacementError as error:
             raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
-        self._say(f"{job}: runs on at {job.site}")
+        self._say(f"{job}: {'runs on' if began else 'may begin'} at {job.site}")
 
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)
@@ -308,15 +322,8 @@ def _ending(job: LiveJob, end: End) -> tuple[str, str]:
     if job.cancelled:
         return CANCELLED, ""
     if end.exit_status is None:
-        return FAILED, "its processes were killed"
+        return FAILED, end.why or "its processes were killed"
     return DONE if end.exit_status == 0 else FAILED, ""
-
-
-def _began_at(folder: Path, otherwise: float | None) -> float | None:
-    """Return when the command of a job began, by the clock that tells of its end, if it did."""
-    with suppress(OSError):
-        return (folder / STARTED).stat().st_mtime
-    return otherwise
 
 
 def _locked(folder: Path) -> Any:

@@ -1,15 +1,9 @@
-"""Sites, which carry out what the agents decide, and the first of them: this machine."""
+"""What a site is to a service, and what a job leaves in its folder, wherever it runs."""
 
 from __future__ import annotations
 
 import os
-import queue
-import selectors
-import signal
-import subprocess
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -22,11 +16,13 @@ CLAIM, STARTED, EXIT_STATUS, OUTPUT = "claim", "started", "ended", "output"
 """What a job's folder has: the first three are of `RUN_ONCE`."""
 OF_JOB = "METASCHED_"
 """How the names of variables begin that a job finds in its environment."""
-LOOK = 0.1
-"""Time between two looks at processes where the system does not tell of their ends, s."""
 
-ROUNDS = 20
-"""How often a session is looked at, at most, until all of it is killed."""
+
+class Began(NamedTuple):
+    """The command of a job runs, since a time by the clock, s."""
+
+    job: int
+    time: float
 
 
 class End(NamedTuple):
@@ -39,12 +35,24 @@ class End(NamedTuple):
     """When, by the clock, s."""
     begun: bool = True
     """False: its command has not been run, as where there was no room for its claim."""
+    why: str = ""
+    """What the site says of that, if its command does not."""
+
+
+class Told(NamedTuple):
+    """What an administrator should know of a site, in a line."""
+
+    line: str
 
 
 class Site(Protocol):
     """A site: so many processors, on which jobs run that it is told to start."""
 
     name: str
+
+    @property
+    def capacity(self) -> int:
+        """Processors that our jobs may hold together, at present."""
 
     def start(self, job: LiveJob, folder: Path) -> None:
         """Start a job that has not run, or that it is not known of; its claim has it run once.
@@ -55,14 +63,14 @@ class Site(Protocol):
             If that cannot be done.
         """
 
-    def find(self, job: int, folder: Path) -> bool:
-        """Look for a job of before this process began; return whether it runs."""
+    def find(self, job: LiveJob, folder: Path) -> bool:
+        """Look for a job of before this process began; tell whether it runs, or will."""
 
     def stop(self, job: int, at_once: bool = False) -> None:
-        """Ask a job that runs to end, or have it end at once."""
+        """Ask a job that was to start to end, or have it end at once."""
 
-    def ends(self) -> Iterator[End]:
-        """Yield the jobs that have ended since this was asked last."""
+    def news(self) -> Iterator[Began | End | Told]:
+        """Yield what has happened since this was asked last."""
 
     def close(self) -> None:
         """Be told of nothing any longer; jobs run on."""
@@ -76,145 +84,11 @@ def end_of(job: int, folder: Path) -> End | None:
     return None
 
 
-class LocalSite:
-    """Processes of this machine.
-
-    Parameters
-    ----------
-    name : str
-    tell : callable
-        Is called, in another thread, when a job has ended.
-    """
-
-    def __init__(self, name: str, tell: Callable[[], None]) -> None:
-        self.name = name
-        self._tell = tell
-        self._ended: queue.SimpleQueue[End] = queue.SimpleQueue()
-        self._processes: dict[int, int] = {}  # of jobs that run; they lead groups of that number
-        self._own: dict[int, subprocess.Popen[bytes]] = {}
-        self._folders: dict[int, Path] = {}
-        self._looked_at: set[int] = set()  # of whose ends the system does not tell
-        self._selector = selectors.DefaultSelector()
-        self._lock = threading.Lock()
-        self._changed, ear = os.pipe()[::-1]
-        self._selector.register(ear, selectors.EVENT_READ)
-        self._closed = False
-        self._thread = threading.Thread(target=self._watch, daemon=True, name=f"site {name}")
-        self._thread.start()
-
-    def start(self, job: LiveJob, folder: Path) -> None:
-        """Start its command, in a session of its own."""
-        with (folder / OUTPUT).open("ab") as output:
-            process = subprocess.Popen(
-                ["/bin/sh", RUN_ONCE, str(folder), *job.command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=job.folder,
-                env=_environment(job, self.name, folder),
-                start_new_session=True,
-            )
-        self._own[job.job] = process
-        self._take(job.job, process.pid, folder)
-
-    def find(self, job: int, folder: Path) -> bool:
-        """Look for the process that has claimed it; what that one alone has left is killed."""
-        number = claimant(folder)
-        if number is None:
-            return False
-        if os.fsencode(str(folder)) in _told(number, "cmdline"):
-            self._take(job, number, folder)
-            return True
-        _kill_rest(number, folder)
-        return False
-
-    def stop(self, job: int, at_once: bool = False) -> None:
-        """Ask its processes to end, or kill them all."""
-        number = self._processes.get(job)
-        if number is not None and not at_once:
-            with suppress(ProcessLookupError):
-                os.killpg(number, signal.SIGTERM)
-        elif number is not None:
-            _kill_session(number, but=number)  # whose script tells of the end
-
-    def ends(self) -> Iterator[End]:
-        """Yield the jobs that have ended since this was asked last."""
-        with suppress(queue.Empty):
-            while True:
-                yield self._ended.get_nowait()
-
-    def close(self) -> None:
-        """Watch no job any longer; those that run go on."""
-        self._closed = True
-        os.write(self._changed, b"!")
-        self._thread.join()
-        os.close(self._changed)
-        for process in self._own.values():
-            process.returncode = process.poll() or 0  # whose end is no matter of ours
-
-    def _take(self, job: int, number: int, folder: Path) -> None:
-        with self._lock:
-            self._processes[job], self._folders[job] = number, folder
-            try:
-                self._selector.register(os.pidfd_open(number), selectors.EVENT_READ, job)
-            except (OSError, AttributeError):  # it is gone, or the system has none to give
-                self._looked_at.add(job)
-        os.write(self._changed, b"!")
-
-    def _watch(self) -> None:
-        """Look for ends, until it is closed."""
-        while not self._closed:
-            told = set()
-            for key, _ in self._selector.select(LOOK if self._looked_at else None):
-                if key.data is None:
-                    os.read(key.fd, 4096)
-                    continue
-                told.add(key.data)
-                self._selector.unregister(key.fd)
-                os.close(key.fd)
-            with self._lock:
-                gone = {job for job in told | self._looked_at if self._is_gone(job)}
-                self._looked_at -= gone
-            if [job for job in gone if self._note_end(job)]:
-                self._tell()
-        for key in [*self._selector.get_map().values()]:
-            os.close(key.fd)
-        self._selector.close()
-
-    def _is_gone(self, job: int) -> bool:
-        if job not in self._processes:
-            return False
-        own = self._own.get(job)
-        if own is not None:
-            return own.poll() is not None
-        try:
-            os.kill(self._processes[job], 0)
-        except ProcessLookupError:
-            return True
-        return _is_zombie(self._processes[job])
-
-    def _note_end(self, job: int) -> bool:
-        """Take note that the process of a job is gone; tell whether all is known of that."""
-        folder = self._folders[job]
-        try:
-            end = end_of(job, folder)
-        except OSError:  # as for want of descriptors
-            with self._lock:
-                self._looked_at.add(job)
-            return False
-        with self._lock:
-            number, own = self._processes.pop(job), self._own.pop(job, None)
-            del self._folders[job]
-        if end is None and (by := claimant(folder)) is None:
-            end = End(job, None, time.time(), begun=False)
-        elif end is None:
-            if by != number and self.find(job, folder):
-                return False  # another one had claimed it, and runs on
-            if own is not None:  # so that no other session can have its number yet
-                _kill_session(number)
-            end = End(job, None, time.time())
-        self._ended.put(end)
-        return True
+def began_at(folder: Path) -> float | None:
+    """Return when the command of a job began, by the clock that tells of its end, if it did."""
+    with suppress(OSError):
+        return (folder / STARTED).stat().st_mtime
+    return None
 
 
 def claimant(folder: Path) -> int | None:
@@ -224,53 +98,7 @@ def claimant(folder: Path) -> int | None:
     return None
 
 
-def _told(number: int, what: str) -> list[bytes]:
-    """Return what the system tells of a process, piece by piece; nothing if it is gone."""
-    with suppress(OSError):
-        return Path(f"/proc/{number}/{what}").read_bytes().split(b"\0")
-    return []
-
-
-def _kill_rest(number: int, folder: Path) -> None:
-    """Kill what is left of the session of a process that has ended, and nothing else.
-
-    Another session may have its number by now: in that of the job, some process has its folder in
-    the environment.
-    """
-    mark = os.fsencode(f"{OF_JOB}FOLDER={folder}")
-    if any(mark in _told(each, "environ") for each in _session(number)):
-        _kill_session(number)
-
-
-def _session(number: int) -> set[int]:
-    """Return the processes of a session that have not ended."""
-    found = set()
-    with suppress(OSError):
-        for each in os.listdir("/proc"):
-            with suppress(OSError, ValueError):
-                if os.getsid(int(each)) == number and not _is_zombie(int(each)):
-                    found.add(int(each))
-    return found
-
-
-def _kill_session(number: int, but: int | None = None) -> None:
-    """Kill the processes of a session, also those that they start meanwhile, but perhaps one."""
-    for _ in range(ROUNDS):
-        if not (left := _session(number) - {but}):
-            return
-        for each in left:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(each, signal.SIGKILL)
-        time.sleep(LOOK / ROUNDS)
-
-
-def _is_zombie(number: int) -> bool:
-    """Tell whether a process that is not ours to wait for has ended, and nobody has noticed."""
-    with suppress(OSError):
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    return False
-
-
-def _environment(job: LiveJob, site: str, folder: Path) -> Mapping[str, str]:
+def environment(job: LiveJob, site: str, folder: Path) -> Mapping[str, str]:
+    """Return the environment of a job: its user's, and what tells it who it is."""
     told = {"JOB": job.job, "NAME": job.name, "SIZE": job.size, "SITE": site, "FOLDER": folder}
     return {**job.environment, **{f"{OF_JOB}{key}": str(value) for key, value in told.items()}}

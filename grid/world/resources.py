@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from grid.kernel import access
 from grid.kernel import state as k
@@ -69,6 +70,15 @@ class Resources:
         """
         check_failure(self._storage, "return", cluster, processor, (time, np.inf))
         self._schedule(k.REPAIR, cluster, processor, time)
+
+    def held(self, cluster: int) -> npt.NDArray[np.bool_]:
+        """Return which processors of a cluster jobs hold, those that are to go included."""
+        begin = int(self._storage.state.first_processor[cluster])
+        size = self._storage.platform.clusters[cluster].size
+        held: npt.NDArray[np.bool_] = (
+            self._storage.tables.processors["holder"][begin : begin + size] >= 0
+        )
+        return held
 
     def _schedule(
         self, kind: int, cluster: int, processor: int, time: float, count: int = 1

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from experiments.service.grid_file import load_grid
+from experiments.service.local import LocalSite
 from experiments.service.service import serving
-from experiments.service.sites import RUN_ONCE, LocalSite
+from experiments.service.sites import RUN_ONCE
 from experiments.service.store import Store
 from grid.errors import GridError
 from tests.experiments.commands import call

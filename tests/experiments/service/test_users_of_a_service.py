@@ -104,7 +104,7 @@ def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
         ("", "sites: none; accepted: at least one"),
         ("sites = 3", "sites: found 3; accepted: tables"),
         ("[[sites]]\nname = 'A'", "sites[0]: slots: missing; accepted: the processors"),
-        ("[[sites]]\nname = 'A'\nslots = 0", "size"),
+        ("[[sites]]\nname = 'A'\nslots = 0", "sites[0]: slots: found 0; accepted: the proc"),
         ("[[sites]]\nname = 'A'\nslots = 1\ndriver = 'pbs'", "driver: found 'pbs'; accepted: 'lo"),
         ("[[sites]]\nname = 'A'\nslots = 1\nslot = 1", "sites[0]: slot: unknown key; "),
         ("clusters = []\n[[sites]]\nname = 'A'\nslots = 1", "clusters: unknown key; "),

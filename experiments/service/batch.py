@@ -1,0 +1,371 @@
+"""A site that is a batch system, asked and told in a thread of its own."""
+
+from __future__ import annotations
+
+import math
+import os
+import queue
+import re
+import shlex
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from experiments.service.sites import (
+    CLAIM,
+    EXIT_STATUS,
+    OUTPUT,
+    RUN_ONCE,
+    STARTED,
+    Began,
+    End,
+    Told,
+    began_at,
+    end_of,
+    environment,
+)
+from experiments.service.store import PATIENCE, LiveJob
+
+PLACE, ALIVE = "place", "alive"
+"""What a job's folder has, too: for `RUN_ONCE`, and by it."""
+LOOK, IDLE = 1.0, 5.0
+"""Time between two looks at a site that has jobs of ours, and at one that has none, s."""
+LONGEST = 60.0
+"""Longest time after which a site is asked again that does not answer, s."""
+SILENCE = 60.0
+"""Without a sign of life for so long, a job that its site does not know has ended, s."""
+AGREEING = 2
+"""How many looks in succession have to say the same of what may change between two questions."""
+TRIES = 5
+"""How often a job is submitted whose site says that it ended before it began."""
+LEFT = 10.0
+"""How long a site may list a job that has ended until it is told, s."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OF_SHELL = {"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "PWD", "OLDPWD", "SHLVL", "_"}
+"""Variables that are the shell's own."""
+_OF_SITE = "SLURM_", "SBATCH_", "PBS_", "LSB_", "FLUX_"
+"""How names of variables begin that tell a job of its allocation, not of where it was submitted."""
+
+
+class SilentError(Exception):
+    """A site does not answer; it may be told again."""
+
+
+class RefusedError(Exception):
+    """A site will not have a job."""
+
+
+class LaterError(Exception):
+    """A site does not take a job in for now."""
+
+
+class Listed(NamedTuple):
+    """A job as its site has it."""
+
+    ended: bool
+    state: str
+    """In the site's own word."""
+    cancelled: bool = False
+    """Somebody there has had it end."""
+
+
+class Look(NamedTuple):
+    """What a site says at once."""
+
+    jobs: dict[str, Listed]
+    """Ours, by token."""
+    capacity: int
+    """Processors that ours may hold together, those that they hold included."""
+
+
+class BatchSystem(Protocol):
+    """What a batch system has to do for `BatchSite`; a token is the name that it has a job by.
+
+    Each of these may raise `SilentError`.
+    """
+
+    def take_up(self, token: str, folder: Path) -> None:
+        """Know a job again that an earlier process has submitted perhaps."""
+
+    def look(self) -> Look:
+        """Return its jobs of ours, and how many processors they may hold."""
+
+    def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
+        """Have a script of the shell, and words for it, run with the processors of a job.
+
+        It may be submitted in spite of a `SilentError`, but for a `RefusedError` or a `LaterError`.
+        """
+
+    def cancel(self, token: str, at_once: bool) -> None:
+        """Have a job end, if it is there: ask it to, or kill it."""
+
+
+@dataclass
+class _Job:
+    """What is known of a job that is to run at a site, or runs."""
+
+    token: str
+    folder: Path
+    job: LiveJob
+    submitted: bool  # it may be there
+    since: float = 0.0  # when it was submitted, or tried to be
+    began: bool = False
+    missed: int = 0  # looks in succession in which it was not there
+    tries: int = 0
+    why: str = ""  # it was not taken in
+    asked: int = 0  # how often it was to be stopped
+    told: int = 0  # how often its site was told so
+
+
+class BatchSite:
+    """Jobs of a batch system, each by a name that no other has.
+
+    Whether a job has run is told by its folder alone, for a batch system may lose what it has taken
+    in, or start it twice. What it knows nothing of and was never claimed is submitted again.
+
+    Parameters
+    ----------
+    name : str
+    size : int
+        Most processors that jobs of ours may ever hold.
+    system : BatchSystem
+    prefix : str
+        Tokens are that and the number of a job.
+    tell : callable
+        Is called, in another thread, when there is news.
+    answered : bool
+        It has answered lately.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        size: int,
+        system: BatchSystem,
+        prefix: str,
+        tell: Callable[[], None],
+        answered: bool = True,
+    ) -> None:
+        self.name = name
+        self.capacity = size if answered else 0
+        self._size, self._system, self._prefix, self._tell = size, system, prefix, tell
+        self._news: queue.SimpleQueue[Began | End | Told] = queue.SimpleQueue()
+        self._jobs: dict[int, _Job] = {}
+        self._over: dict[str, float] = {}  # when jobs have ended that are listed perhaps
+        self._seen = (self.capacity, 1)  # what the last looks said of it, and how many did
+        self._silent = False
+        self._changed = threading.Condition()
+        self._woken = self._closed = False
+        self._thread = threading.Thread(target=self._watch, daemon=True, name=f"site {name}")
+        self._thread.start()
+
+    def start(self, job: LiveJob, folder: Path) -> None:
+        """Have a job submitted; it begins when its site says so."""
+        with (folder / OUTPUT).open("ab"):
+            pass  # it is there before the job is
+        place = folder / PLACE
+        new = place.with_suffix(".new")
+        new.touch(mode=0o600)
+        new.write_bytes(_place(job, self.name, folder))
+        os.replace(new, place)
+        self._take(job, folder, submitted=False)
+
+    def find(self, job: LiveJob, folder: Path) -> bool:
+        """Watch a job that may be there; if it is not, and has not run, it is submitted again."""
+        if not (folder / PLACE).exists():
+            return False  # nobody has ever been told of it
+        self._system.take_up(f"{self._prefix}{job.job}", folder)
+        self._take(job, folder, submitted=True)
+        return True
+
+    def stop(self, job: int, at_once: bool = False) -> None:
+        """Have its site ask it to end, or kill it."""
+        with self._changed:
+            if found := self._jobs.get(job):
+                found.asked = max(found.asked, 1 + at_once)
+        self._wake()
+
+    def news(self) -> Iterator[Began | End | Told]:
+        """Yield what has happened since this was asked last."""
+        with suppress(queue.Empty):
+            while True:
+                yield self._news.get_nowait()
+
+    def close(self) -> None:
+        """Ask the site nothing any longer; jobs there go on."""
+        self._closed = True
+        self._wake()
+        self._thread.join(PATIENCE)  # it may wait for an answer
+
+    def _take(self, job: LiveJob, folder: Path, submitted: bool) -> None:
+        with self._changed:
+            self._jobs[job.job] = _Job(f"{self._prefix}{job.job}", folder, job, submitted)
+        self._wake()
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._woken = True
+            self._changed.notify()
+
+    def _watch(self) -> None:
+        """Look at the site, and tell it what it is to do, until this is closed."""
+        pause = LOOK
+        while not self._closed:
+            self._woken = False
+            try:
+                self._round()
+                pause = LOOK if self._jobs or self._over else IDLE
+                self._answers()
+            except SilentError as error:
+                pause = min(LONGEST, 2 * pause)
+                self._is_silent(str(error))
+            with self._changed:
+                self._changed.wait_for(self._is_wanted, pause)
+
+    def _is_wanted(self) -> bool:
+        """Tell whether the next look is to be now: what is new waits for one that answers."""
+        return self._closed or (self._woken and not self._silent)
+
+    def _round(self) -> None:
+        """Submit what is new, look, and find out what became of what was submitted before."""
+        with self._changed:
+            jobs = dict(self._jobs)
+        for number, job in jobs.items():
+            if not job.submitted and job.tries == 0 and not self._closed:
+                self._submit(number, job)
+        asked = time.time()
+        look = self._system.look()
+        self._note_capacity(look.capacity)
+        for number, job in jobs.items():
+            if number in self._jobs and not self._closed:
+                self._follow(number, job, look.jobs.get(job.token), asked)
+        for token, since in [*self._over.items()]:
+            listed = look.jobs.get(token)
+            if listed is None or listed.ended:
+                del self._over[token]
+            elif asked - since > LEFT:  # as after a restart from an old state
+                self._system.cancel(token, at_once=True)
+
+    def _submit(self, number: int, job: _Job) -> None:
+        if job.asked:
+            self._end(number, End(number, None, time.time(), begun=False))
+            return
+        job.tries += 1
+        job.since = time.time()
+        job.submitted = True  # whatever comes of it: the next look will tell
+        job.why = ""
+        script = [RUN_ONCE, str(job.folder), *job.job.command]
+        try:
+            self._system.submit(job.token, job.job, script, job.folder / OUTPUT)
+        except LaterError as error:
+            job.why = str(error)
+        except RefusedError as error:
+            self._end(number, End(number, None, time.time(), why=f"cannot be started: {error}"))
+            return
+        job.since, job.missed = time.time(), 0
+
+    def _follow(self, number: int, job: _Job, listed: Listed | None, asked: float) -> None:
+        """Find out what became of a job."""
+        try:
+            files = {*os.listdir(job.folder)}  # which makes a network's file system look, too
+            end = end_of(number, job.folder) if EXIT_STATUS in files else None
+        except OSError:
+            return  # another time
+        if not job.began and STARTED in files:
+            job.began = True
+            self._tell_of(Began(number, began_at(job.folder) or asked))
+        if end is not None:
+            self._over[job.token] = time.time()
+            self._end(number, end)
+            return
+        if job.since >= asked:
+            return  # it was submitted after that
+        if listed is not None and not listed.ended:
+            job.missed = 0
+            if job.told < job.asked:
+                self._system.cancel(job.token, at_once=job.asked > 1)
+                job.told = job.asked
+            return
+        job.missed += 1
+        if job.missed < AGREEING:
+            return
+        state = "" if listed is None else listed.state
+        if CLAIM in files:
+            if not _lives(job.folder):
+                why = "its processes were killed" + (f": {state}" if state else "")
+                self._end(number, End(number, None, time.time(), why=why))
+        elif job.asked:
+            self._end(number, End(number, None, time.time(), begun=False))
+        elif listed is not None and listed.cancelled:
+            why = f"cancelled at {self.name} before it began"
+            self._end(number, End(number, None, time.time(), why=why))
+        elif asked - job.since >= min(LONGEST, 2.0 ** (job.tries - 1)):
+            why = job.why or (f"{state}, never began" if state else "not known there")
+            if state and job.tries >= TRIES:
+                self._end(number, End(number, None, time.time(), why=why))
+                return
+            self._tell_of(Told(f"{job.job} at {self.name}: {why}; submitted again"))
+            self._submit(number, job)
+
+    def _end(self, number: int, end: End) -> None:
+        with self._changed:
+            self._jobs.pop(number, None)
+        self._tell_of(end)
+
+    def _note_capacity(self, capacity: int) -> None:
+        """Take over what several looks agree on, for jobs come and go between two questions."""
+        capacity = max(0, min(capacity, self._size))
+        value, times = self._seen
+        self._seen = (capacity, times + 1 if value == capacity else 1)
+        if self._seen[1] >= AGREEING and capacity != self.capacity and not self._silent:
+            self.capacity = capacity
+            self._tell_of(Told(f"{self.name}: {capacity} of {self._size} processors for our jobs"))
+
+    def _is_silent(self, why: str) -> None:
+        if not self._silent:
+            self._silent = True
+            self.capacity = 0
+            self._tell_of(Told(f"{self.name}: {why}; it gets no job until it answers again"))
+
+    def _answers(self) -> None:
+        if self._silent:
+            self._silent = False
+            self.capacity = self._seen[0]
+            told = f"{self.capacity} of {self._size} processors for our jobs"
+            self._tell_of(Told(f"{self.name}: answers again, {told}"))
+
+    def _tell_of(self, news: Began | End | Told) -> None:
+        self._news.put(news)
+        self._tell()
+
+
+def _place(job: LiveJob, site: str, folder: Path) -> bytes:
+    """Return the lines by which a shell gets the environment of a job, and goes where it runs."""
+    lines = []
+    for name, value in environment(job, site, folder).items():
+        if _NAME.fullmatch(name) and name not in _OF_SHELL and not name.startswith(_OF_SITE):
+            lines.append(f"export {name}={shlex.quote(value)}\n")
+    where = shlex.quote(job.folder)
+    lines.append(f"exec >> {shlex.quote(str(folder / OUTPUT))} 2>&1\n")
+    lines.append(f"cd -- {where} || set -- sh -c 'exit 126'\n")
+    return os.fsencode("".join(lines))
+
+
+def _lives(folder: Path) -> bool:
+    """Tell whether a job has given a sign of life lately, by the clock of its file system."""
+    last = -math.inf
+    for each in (CLAIM, STARTED, ALIVE):
+        with suppress(OSError):
+            last = max(last, (folder / each).lstat().st_mtime)
+    with suppress(OSError):  # the disk is full
+        probe = folder / "probe"
+        probe.touch()
+        now = probe.stat().st_mtime
+        probe.unlink()
+        return now - last < SILENCE
+    return True

@@ -1,0 +1,106 @@
+"""Drivers of sites: what a grid's file says of one, and the site that it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.scenario.checked import ScenarioError
+from experiments.service.batch import BatchSite, BatchSystem, SilentError
+from experiments.service.local import LocalSite
+from experiments.service.psij import PsiJ, known_executor
+from experiments.service.sites import Site
+from experiments.service.slurm import Slurm
+from grid.errors import GridError
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and value != ""
+
+
+_SLOTS = (_is_count, True, "the processors that jobs may have together, a number from 1")
+DRIVERS: dict[str, dict[str, tuple[Callable[[object], bool], bool, str]]] = {
+    "local": {"slots": _SLOTS},
+    "slurm": {
+        "slurm_conf": (_is_text, False, "the path of a slurm.conf"),
+        "partition": (_is_text, False, "the name of a partition"),
+    },
+    "psij": {"executor": (_is_text, True, "the name of an executor of PSI/J"), "slots": _SLOTS},
+}
+"""Keys of each driver: what accepts their values, whether they have to be there, what they are."""
+
+
+class Driver:
+    """What opens a site.
+
+    Parameters
+    ----------
+    name : str
+        One of `DRIVERS`.
+    given : dict
+        Values of its keys; None if not given.
+    where : str
+        What messages call it.
+    remembered : int, optional
+        Processors that it had before, if it does not answer now.
+
+    Attributes
+    ----------
+    size : int
+        Processors that it has.
+    answered : bool
+        It has said so itself.
+
+    Raises
+    ------
+    GridError
+        If it is not there, and not known.
+    """
+
+    def __init__(
+        self, name: str, given: Mapping[str, Any], where: str, remembered: int | None = None
+    ) -> None:
+        self.name, self._given, self.answered = name, given, True
+        try:
+            self.size = _slurm(given, "").size() if name == "slurm" else int(given["slots"])
+            if name == "psij":
+                known_executor(given["executor"])
+        except SilentError as error:
+            if remembered is None:
+                raise ScenarioError(
+                    f"{where}: slurm: {error}; accepted: a cluster that answers"
+                ) from None
+            self.size, self.answered = remembered, False
+        except GridError as error:
+            raise ScenarioError(f"{where}: {error}") from None
+
+    def open(self, name: str, folder: Path, mark: str, tell: Callable[[], None]) -> Site:
+        """Return the site.
+
+        Parameters
+        ----------
+        name : str
+        folder : Path
+            Where what it has to keep may be.
+        mark : str
+            What names of its jobs have that no other service's have.
+        tell : callable
+            Is called, in any thread, when there is news.
+        """
+        if self.name == "local":
+            return LocalSite(name, self.size, tell)
+        prefix = f"metasched-{mark}-"
+        if self.name == "slurm":
+            system: BatchSystem = _slurm(self._given, prefix)
+        else:
+            system = PsiJ(self._given["executor"], self.size, folder / "psij" / name)
+        return BatchSite(name, self.size, system, prefix, tell, self.answered)
+
+
+def _slurm(given: Mapping[str, Any], prefix: str) -> Slurm:
+    return Slurm(prefix, given["slurm_conf"], given["partition"])
