@@ -156,8 +156,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.world.set_distance(self.settings(DistanceCosts))
         start = stated_by(workload).start
         self.energy = powers(self.settings(EnergySettings), platform.names, start)
-        if isinstance(workload, Table) and workload.times is not None:
-            times = workload.times
+        times = getattr(workload, "times", None)
+        if times is not None:
             sizes = times.sizes if any(map(moulds, self._settings.values())) else None
             self.world.arrivals.take_times(times.on(platform.names), sizes)
         self.loss_stream = stream(seed, "loss between schedulers")

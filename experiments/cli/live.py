@@ -1,4 +1,4 @@
-"""`metasched serve`, and what users say to a service: submit, queue, cancel, drain, wait, log."""
+"""`metasched serve`, and what users say to a service: submit, queue, cancel, hold and others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,10 +59,11 @@ def serve(
     with telling("loading"):
         from experiments.service.grid_file import load_grid
         from experiments.service.service import serving
+        from experiments.service.store import sizes_before
 
     with users_code():
-        chosen = load_grid(grid, global_, local)
-        folder = Path(state or f"{chosen.scenario.name}-state")
+        folder = Path(state or f"{Path(grid).stem}-state")
+        chosen = load_grid(grid, global_, local, sizes_before(folder))
 
         def say(line: str) -> None:
             click.echo(f"{datetime.now():%H:%M:%S} {line}")
@@ -83,40 +85,74 @@ def serve(
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @_STATE
-@click.option("--size", type=Number(1), default=1, show_default=True, help="Processors.")
+@click.option("--size", "-n", type=Number(1), help="Processors (default: 1).")
 @click.option(
     "--time", "time_", type=Duration(), metavar="TIME", help="It will take so long, as 10m."
 )
 @click.option(
     "--deadline", type=Duration(), metavar="TIME", help="It shall have ended by then, from now."
 )
-@click.option("--name", default="", metavar="NAME", help="Of the job (default: the program's).")
+@click.option("--name", metavar="NAME", help="Of the job (default: the program's).")
+@click.option("--site", metavar="SITE", help="Have it run there, and nowhere else.")
+@click.option("--hold", "held", is_flag=True, help="It does not start until it is released.")
+@click.option("--requeue", is_flag=True, help="It may run again if it is killed with its node.")
 @click.option("--json", "as_json", is_flag=True, help="Print its number alone on stdout.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def submit(
     state: str,
-    size: int,
+    size: int | None,
     time_: float | None,
     deadline: float | None,
-    name: str,
+    name: str | None,
+    site: str | None,
+    held: bool,
+    requeue: bool,
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Submit a job: -- COMMAND and its arguments, run once, in this folder and environment."""
+    """Submit a job: -- COMMAND and its arguments, run once, in this folder and environment.
+
+    COMMAND may be a script with lines of #SBATCH; options go before them.
+    """
     import shutil
 
+    from experiments.service.script import read_script
+
+    script, folder = read_script(command), None
+    if script is not None:
+        command, size, time_ = script.command, size or script.size, time_ or script.time
+        name, folder = name or script.name, script.folder
+        held, requeue = held or script.hold, requeue or script.requeue
+        if script.unread:
+            said = quoted(" ".join(script.unread))
+            click.echo(f"metasched: {said} of #SBATCH lines is without meaning here", err=True)
+    size = size or 1
     if time_ is not None:
         from grid.jobs import LONGEST
 
         if time_ > LONGEST:
             raise GridError(f"--time: found {time_:g} s; accepted: at most {LONGEST:g}")
     with closing(_store(state)) as store:
-        most = max((store.note("sites") or {"": size}).values())
+        sizes = store.note("sites") or {}
+        if site is not None and sizes and site not in sizes:
+            raise GridError(f"site {quoted(site)}: unknown; {meant(site, sizes)}")
+        most = sizes.get(site, max(sizes.values(), default=size))
         if size > most:
-            raise GridError(f"--size: found {size}; accepted: at most {most}, the largest site")
+            which = "the largest site" if site is None else f"those of {site}"
+            raise GridError(f"--size: found {size}; accepted: at most {most}, {which}")
         if shutil.which(command[0]) is None:
             raise GridError(f"command: found {command[0]!r}; accepted: a program that is there")
-        number = store.add(command, size, time_, deadline, name)
+        number = store.add(
+            command,
+            size,
+            time_,
+            deadline,
+            name or "",
+            folder,
+            only=site,
+            held=held,
+            requeue=requeue,
+        )
         store.ring()
     click.echo(number if as_json else f"job {number}")
 
@@ -151,6 +187,34 @@ def cancel(state: str, job: int) -> None:
         with store.at_once():
             store.update(job, cancelled=found.cancelled + 1)
         store.ring()
+
+
+def _set_held(state: str, job: int, held: bool) -> None:
+    with closing(_store(state)) as store:
+        found = store.job(job)
+        if found.state != "waiting" or bool(found.held) == held:
+            what = "held already" if held and found.held else found.state
+            accepted = "a job that waits" if held else "a job that is held"
+            raise GridError(f"job {job}: {what}; accepted: {accepted}")
+        with store.at_once():
+            store.update(job, held=held)
+        store.ring()
+
+
+@click.command()
+@_STATE
+@click.argument("job", type=Number(1))
+def hold(state: str, job: int) -> None:
+    """Have JOB, which waits, not start until it is released."""
+    _set_held(state, job, True)
+
+
+@click.command()
+@_STATE
+@click.argument("job", type=Number(1))
+def release(state: str, job: int) -> None:
+    """Have JOB, which is held, start when its turn comes."""
+    _set_held(state, job, False)
 
 
 @click.command()
@@ -194,8 +258,10 @@ def log(state: str, job: int) -> None:
     """Print what JOB has written so far."""
     with closing(_store(state)) as store:
         found = store.job(job)
-    file = Path(state) / "jobs" / str(job) / "output"
-    if not file.is_file():
+        attempts = [replace(found, attempt=at) for at in range(found.attempt, 0, -1)]
+        files = [store.folder_of(each) / "output" for each in attempts]
+    file = next((each for each in files if each.is_file()), None)
+    if file is None:
         raise GridError(f"job {job}: {found.state}, no output; accepted: a job that has begun")
     with file.open("rb") as output:
         while block := output.read(1 << 16):

@@ -40,7 +40,7 @@ SILENCE = 60.0
 """Without a sign of life for so long, a job that its site does not know has ended, s."""
 AGREEING = 2
 """How many looks in succession have to say the same of what may change between two questions."""
-TRIES = 5
+TRIES = 10
 """How often a job is submitted whose site says that it ended before it began."""
 LEFT = 10.0
 """How long a site may list a job that has ended until it is told, s."""
@@ -70,8 +70,6 @@ class Listed(NamedTuple):
     ended: bool
     state: str
     """In the site's own word."""
-    cancelled: bool = False
-    """Somebody there has had it end."""
 
 
 class Look(NamedTuple):
@@ -135,7 +133,7 @@ class BatchSite:
         Most processors that jobs of ours may ever hold.
     system : BatchSystem
     prefix : str
-        Tokens are that and the number of a job.
+        Tokens are that and the `place` of a job.
     tell : callable
         Is called, in another thread, when there is news.
     answered : bool
@@ -156,13 +154,12 @@ class BatchSite:
         self._size, self._system, self._prefix, self._tell = size, system, prefix, tell
         self._news: queue.SimpleQueue[Began | End | Told] = queue.SimpleQueue()
         self._jobs: dict[int, _Job] = {}
-        self._over: dict[str, float] = {}  # when jobs have ended that are listed perhaps
+        self._over: dict[str, float] = {}  # since when jobs are there that shall not be
         self._seen = (self.capacity, 1)  # what the last looks said of it, and how many did
         self._silent = False
         self._changed = threading.Condition()
         self._woken = self._closed = False
         self._thread = threading.Thread(target=self._watch, daemon=True, name=f"site {name}")
-        self._thread.start()
 
     def start(self, job: LiveJob, folder: Path) -> None:
         """Have a job submitted; it begins when its site says so."""
@@ -179,7 +176,7 @@ class BatchSite:
         """Watch a job that may be there; if it is not, and has not run, it is submitted again."""
         if not (folder / PLACE).exists():
             return False  # nobody has ever been told of it
-        self._system.take_up(f"{self._prefix}{job.job}", folder)
+        self._system.take_up(f"{self._prefix}{job.place}", folder)
         self._take(job, folder, submitted=True)
         return True
 
@@ -191,7 +188,9 @@ class BatchSite:
         self._wake()
 
     def news(self) -> Iterator[Began | End | Told]:
-        """Yield what has happened since this was asked last."""
+        """Yield what has happened since this was asked last; first, begin to ask the site."""
+        if self._thread.ident is None:
+            self._thread.start()  # all jobs that may be there are known by now
         with suppress(queue.Empty):
             while True:
                 yield self._news.get_nowait()
@@ -200,11 +199,12 @@ class BatchSite:
         """Ask the site nothing any longer; jobs there go on."""
         self._closed = True
         self._wake()
-        self._thread.join(PATIENCE)  # it may wait for an answer
+        if self._thread.ident is not None:
+            self._thread.join(PATIENCE)  # it may wait for an answer
 
     def _take(self, job: LiveJob, folder: Path, submitted: bool) -> None:
         with self._changed:
-            self._jobs[job.job] = _Job(f"{self._prefix}{job.job}", folder, job, submitted)
+            self._jobs[job.job] = _Job(f"{self._prefix}{job.place}", folder, job, submitted)
         self._wake()
 
     def _wake(self) -> None:
@@ -244,11 +244,14 @@ class BatchSite:
         for number, job in jobs.items():
             if number in self._jobs and not self._closed:
                 self._follow(number, job, look.jobs.get(job.token), asked)
-        for token, since in [*self._over.items()]:
-            listed = look.jobs.get(token)
-            if listed is None or listed.ended:
-                del self._over[token]
-            elif asked - since > LEFT:  # as after a restart from an old state
+        self._clean(look, {job.token for job in jobs.values()}, asked)
+
+    def _clean(self, look: Look, live: set[str], asked: float) -> None:
+        """Cancel what is there and shall not be, as after a restart from an old state."""
+        there = {token for token, listed in look.jobs.items() if not listed.ended} - live
+        self._over = {token: self._over.get(token, asked) for token in there}
+        for token, since in self._over.items():
+            if asked - since > LEFT:
                 self._system.cancel(token, at_once=True)
 
     def _submit(self, number: int, job: _Job) -> None:
@@ -280,7 +283,6 @@ class BatchSite:
             job.began = True
             self._tell_of(Began(number, began_at(job.folder) or asked))
         if end is not None:
-            self._over[job.token] = time.time()
             self._end(number, end)
             return
         if job.since >= asked:
@@ -301,9 +303,6 @@ class BatchSite:
                 self._end(number, End(number, None, time.time(), why=why))
         elif job.asked:
             self._end(number, End(number, None, time.time(), begun=False))
-        elif listed is not None and listed.cancelled:
-            why = f"cancelled at {self.name} before it began"
-            self._end(number, End(number, None, time.time(), why=why))
         elif asked - job.since >= min(LONGEST, 2.0 ** (job.tries - 1)):
             why = job.why or (f"{state}, never began" if state else "not known there")
             if state and job.tries >= TRIES:

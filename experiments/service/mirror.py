@@ -10,14 +10,27 @@ import numpy as np
 from agents.model import GridModel
 from grid.jobs import JobArray, job_table
 from grid.kernel.state import RUNNING
+from grid.platform.multicluster import Platform
+from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import Cleaning
 from grid.world.finished import Records
 
+FOREVER = 1e12
+"""Run time of jobs whose row of execution times has to be finite, s."""
+
 
 class Submissions:
-    """The workload of a service: none that is known before somebody submits it."""
+    """The workload of a service: none that is known before somebody submits it.
+
+    Its execution times are for jobs that can run at one site only, a row for each site.
+    """
 
     count, drawn_deadlines, cleaning = 0, None, Cleaning()
+
+    def __init__(self, platform: Platform) -> None:
+        alone = np.full((len(platform.rates), len(platform.rates)), np.inf)
+        np.fill_diagonal(alone, FOREVER / platform.rates)
+        self.times = ExecutionTimes(platform.names, alone)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield nothing."""
@@ -39,7 +52,8 @@ class Mirror(GridModel):
     """
 
     def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(given[0], Submissions(), *given[2:], **{**options, "tracked": True})
+        platform, _, *makers = given
+        super().__init__(platform, Submissions(platform), *makers, **{**options, "tracked": True})
         self._slots: dict[int, int] = {}  # of jobs that run, by number
         self._started = 0
         self._gone: list[set[int]] = [set() for _ in self.world.platform.clusters]
@@ -58,10 +72,19 @@ class Mirror(GridModel):
         self.running = True  # more may come
 
     def submit(
-        self, job: int, size: int, time: float | None, deadline: float | None, arrival: float
+        self,
+        job: int,
+        size: int,
+        time: float | None,
+        deadline: float | None,
+        arrival: float,
+        only: int | None = None,
     ) -> None:
-        """Take in a job; times in s, that requested may be unknown."""
-        self.world.submit(_row(job, size, time, deadline, arrival))
+        """Take in a job, perhaps for `only` one cluster; times in s."""
+        row = _row(job, size, time, deadline, arrival)
+        if only is not None:
+            row["runtime"], row["times_row"] = FOREVER, only
+        self.world.submit(row)
 
     def adopt(
         self, job: int, size: int, time: float | None, deadline: float | None, cluster: int

@@ -76,8 +76,7 @@ class PsiJ:
         for token, job in self._jobs.items():
             status = job.status
             why = f" ({plain(status.message, 120)})" if status.message else ""
-            cancelled = status.state is self._psij.JobState.CANCELED
-            jobs[token] = Listed(status.final, f"{status.state.name}{why}", cancelled)
+            jobs[token] = Listed(status.final, f"{status.state.name}{why}")
         return Look(jobs, self._slots)
 
     def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:

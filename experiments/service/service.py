@@ -88,7 +88,8 @@ class Service:
         store.note("sites", dict(zip(scenario.platform.names, sizes, strict=True)))
         self.model: Any = scenario.model(seed, made=Mirror)
         self._stopping = False
-        self._last = 0  # number of the last job that the mirror knows
+        self._last = 0  # number of the last job that was taken in
+        self._held: set[int] = set()  # jobs that wait without the mirror's knowing
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
         self._drained: set[str] = set()  # sites that start no job
         self._limits = sizes  # how many processors jobs may hold at each
@@ -159,11 +160,18 @@ class Service:
         self._stops.pop(end.job, None)
         self.model.end(end.job)
         self._say(f"{job} at {job.site}: {self._note(job, end)}")
+        again = self.store.job(job.job)
+        if again.state == WAITING:
+            self._submit(again)
 
     def _note(self, job: LiveJob, end: End) -> str:
-        """Note the end of a job, and return it in words."""
+        """Note the end of a job, or of an attempt, and return it in words."""
         state, why = _ending(job, end)
-        began = began_at(self._folder(job)) or job.started
+        began = began_at(self.store.folder_of(job)) or job.started
+        if job.requeue and state == FAILED and end.exit_status is None and began is not None:
+            attempt = job.attempt + 1
+            self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
+            return f"{why}, waits to run again"
         self.store.update(
             job.job,
             state=state,
@@ -195,9 +203,14 @@ class Service:
         self._limit()
         for job in self.store.jobs("job > ?", self._last):
             self._last = job.job
-            if job.state == WAITING and not job.cancelled:
-                self._known[job.job] = job
-                self.model.submit(job.job, job.size, job.time, *self._times(job))
+            if job.state == WAITING:
+                self._submit(job)
+        if self._held:
+            released = self._held - self.store.held()
+            self._held -= released
+            for job in map(self.store.job, sorted(released)):
+                if job.state == WAITING:
+                    self._submit(job)
         live = (WAITING, STARTING, RUNNING)
         for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *live):
             if job.state == WAITING:
@@ -213,15 +226,14 @@ class Service:
             job = self._known.pop(number)
             if self.store.job(number).state != WAITING:
                 continue  # it was cancelled
-            why = f"no site has {job.size} processors"
-            self.store.update(number, state=FAILED, ended=time.time(), why=why)
-            self._say(f"{job}: {FAILED}: {why}")
+            self._fail(job, f"no site {'for it ' if job.only else ''}has {job.size} processors")
         while starts := self.model.starts():
             for number, cluster in starts:
                 job = self.store.job(number)
-                if job.state != WAITING:  # it was cancelled, and its turn has come
+                if job.state != WAITING or job.held:  # and its turn has come
                     self._known.pop(number)
                     self.model.end(number)
+                    self._held |= {number} if job.state == WAITING else set()
                     continue
                 self.store.update(number, state=STARTING, site=self.sites[cluster].name)
                 yield self.store.job(number)
@@ -231,7 +243,7 @@ class Service:
         """Have sites start jobs of which it is noted that they are to."""
         failed = {}
         for job in jobs:
-            folder = self._folder(job)
+            folder = self.store.folder_of(job)
             self._known[job.job] = job
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -258,7 +270,7 @@ class Service:
         names = [site.name for site in self.sites]
         self.model.advance(0.0)
         for job in sorted(live, key=lambda each: each.started or math.inf):
-            folder = self._folder(job)
+            folder = self.store.folder_of(job)
             if end_of(job.job, folder) is None and claimant(folder) and job.site not in names:
                 raise GridError(
                     f"{self.store.folder}: job {job.job} may run at {job.site}, which the grid "
@@ -284,9 +296,7 @@ class Service:
         self._limit()
         for job in self.store.jobs("state = ?", WAITING):
             self._last = max(self._last, job.job)
-            if not job.cancelled:
-                self._known[job.job] = job
-                self.model.submit(job.job, job.size, job.time, *self._times(job))
+            self._submit(job)
 
     def _adopt(self, job: LiveJob, folder: Path) -> None:
         """Have the mirror take in a job that runs on."""
@@ -308,8 +318,25 @@ class Service:
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)
 
-    def _folder(self, job: LiveJob) -> Path:
-        return (self.store.folder / "jobs" / str(job.job)).resolve()
+    def _fail(self, job: LiveJob, why: str) -> None:
+        """End a job that waits, and is never to run."""
+        self.store.update(job.job, state=FAILED, ended=time.time(), why=why)
+        self._say(f"{job}: {FAILED}: {why}")
+
+    def _submit(self, job: LiveJob) -> None:
+        """Tell the mirror of a job that waits, unless it is cancelled or held."""
+        if job.held:
+            self._held.add(job.job)
+        elif not job.cancelled:
+            only = None
+            if job.only is not None:
+                names = [site.name for site in self.sites]
+                if job.only not in names:
+                    self._fail(job, f"no site {job.only}")
+                    return
+                only = names.index(job.only)
+            self._known[job.job] = job
+            self.model.submit(job.job, job.size, job.time, *self._times(job), only)
 
     def _times(self, job: LiveJob) -> tuple[float | None, float]:
         """Return the deadline and the arrival of a job by the mirror's clock, s."""

@@ -69,7 +69,7 @@ class Slurm:
             token, state, processors = line.rsplit("|", 2)
             if not token.startswith(self._prefix):
                 continue
-            listed = Listed(state in ENDED, state, state == "CANCELLED")
+            listed = Listed(state in ENDED, state)
             if token not in jobs or jobs[token].ended:  # one that lives counts
                 jobs[token] = listed
             if not listed.ended and state != "PENDING":

@@ -15,7 +15,7 @@ from typing import Any
 from grid.errors import GridError
 from grid.foreign import plain
 
-VERSION = 1
+VERSION = 2
 FILE, BELL, LOCK = "jobs.db", "bell", "lock"
 """Names in a folder of a service: its jobs, what wakes it, and what says that it is there."""
 WAITING, STARTING, RUNNING = "waiting", "starting", "running"
@@ -41,9 +41,14 @@ CREATE TABLE jobs (
     ended REAL,
     exit_status INTEGER,
     why TEXT NOT NULL DEFAULT '',
-    cancelled INTEGER NOT NULL DEFAULT 0
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    only TEXT,
+    held INTEGER NOT NULL DEFAULT 0,
+    requeue INTEGER NOT NULL DEFAULT 0,
+    attempt INTEGER NOT NULL DEFAULT 1
 );
 CREATE INDEX of_state ON jobs (state);
+CREATE INDEX which_held ON jobs (job) WHERE held;
 CREATE INDEX to_end ON jobs (job) WHERE cancelled;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {VERSION};
@@ -80,6 +85,14 @@ class LiveJob:
         Why it failed, if that is no matter of its command.
     cancelled : int
         How often somebody has said that it is to end.
+    only : str or None
+        The one site that is for it.
+    held : int
+        1: it is not to start until it is released.
+    requeue : int
+        1: it may run again if its processes are killed.
+    attempt : int
+        How often it has been started, with the next or the present time.
     """
 
     job: int
@@ -98,10 +111,19 @@ class LiveJob:
     exit_status: int | None
     why: str
     cancelled: int
+    only: str | None
+    held: int
+    requeue: int
+    attempt: int
 
     def __str__(self) -> str:
         """Return what messages call it."""
         return f"job {self.job} ({plain(self.name, 40)})"
+
+    @property
+    def place(self) -> str:
+        """What its folder and its name at a site end with: each attempt has its own."""
+        return f"{self.job}" if self.attempt == 1 else f"{self.job}.{self.attempt}"
 
     def told(self) -> dict[str, Any]:
         """Return what `metasched queue --json` says of it."""
@@ -199,6 +221,9 @@ class Store:
         name: str = "",
         folder: str | None = None,
         environment: Mapping[str, str] | None = None,
+        only: str | None = None,
+        held: bool = False,
+        requeue: bool = False,
     ) -> int:
         """Take in a job that is submitted now, and return its number.
 
@@ -220,6 +245,9 @@ class Store:
             "time": time_s,
             "deadline": None if deadline is None else now + deadline,
             "submitted": now,
+            "only": only,
+            "held": held,
+            "requeue": requeue,
         }
         names = ", ".join(given)
         marks = ", ".join("?" * len(given))
@@ -255,6 +283,14 @@ class Store:
             )
         return found[0]
 
+    def held(self) -> set[int]:
+        """Return the numbers of the jobs that are held."""
+        return {row["job"] for row in self._asked("SELECT job FROM jobs WHERE held", ())}
+
+    def folder_of(self, job: LiveJob) -> Path:
+        """Return the folder of a job's present attempt, or of its next."""
+        return (self.folder / "jobs" / job.place).resolve()
+
     def left(self) -> int:
         """Return how many jobs have not ended."""
         live = (WAITING, STARTING, RUNNING)
@@ -285,6 +321,17 @@ class Store:
                 os.write(bell, b"!")
             finally:
                 os.close(bell)
+
+
+def sizes_before(folder: Path) -> dict[str, int]:
+    """Return the sizes of sites that a service in a folder had; nothing if there was none."""
+    if not (folder / FILE).is_file():
+        return {}
+    store = Store(folder)
+    try:
+        return store.note("sites") or {}
+    finally:
+        store.close()
 
 
 def _text(name: str) -> str:

@@ -83,7 +83,7 @@ def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
     assert (state.stat().st_mode & 0o777) == 0o700
     with closing(Store(state)) as store:
         store._file.execute("PRAGMA user_version = 99")
-    with pytest.raises(GridError, match="found version 99; accepted: 1, of this metasched"):
+    with pytest.raises(GridError, match="found version 99; accepted: 2, of this metasched"):
         served(grid, state)
     (state / FILE).write_bytes((state / FILE).read_bytes()[:4096] + b"x" * 8192)
     damaged = call("queue", "--state", state)

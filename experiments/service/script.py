@@ -1,0 +1,116 @@
+"""Scripts for Slurm: the lines of ``#SBATCH`` that have a meaning for a service."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.slurm.values import seconds
+from grid.errors import GridError
+from grid.foreign import quoted
+
+_MARK = "#SBATCH"
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a script asks for; None where it does not say.
+
+    Attributes
+    ----------
+    command : tuple of str
+        What runs it, with its arguments.
+    size : int or None
+        Processors.
+    time : float or None
+        s.
+    name, folder : str or None
+    hold, requeue : bool
+    unread : tuple of str
+        What it says beside that.
+    """
+
+    command: tuple[str, ...]
+    size: int | None
+    time: float | None
+    name: str | None
+    folder: str | None
+    hold: bool
+    requeue: bool
+    unread: tuple[str, ...]
+
+
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise ValueError(message)
+
+
+def read_script(words: Sequence[str]) -> Script | None:
+    """Return what a script asks for, if a command is one with lines of ``#SBATCH``.
+
+    As for Slurm, these come before its first command.
+
+    Raises
+    ------
+    GridError
+        If a line cannot be read.
+    """
+    path = Path(words[0])
+    try:
+        with path.open("rb") as file:
+            if file.read(2) != b"#!":
+                return None
+            first = os.fsdecode(file.readline(4096))
+            lines = [os.fsdecode(line).strip() for line in file]
+    except OSError:
+        return None
+    parser, given, said = _parser(), Namespace(), []
+    for number, line in enumerate(lines, 2):
+        if line.startswith(_MARK):
+            where = f"{path}:{number}"
+            try:
+                _, more = parser.parse_known_args(shlex.split(line[len(_MARK) :], True), given)
+            except ValueError as error:
+                raise GridError(f"{where}: found {quoted(line)}: {error}") from None
+            said += more
+            if given.time is not None and not isinstance(given.time, float):
+                given.time = seconds(where, given.time)
+        elif line and not line.startswith("#"):
+            break
+    if not vars(given):
+        return None
+    runner = [] if os.access(path, os.X_OK) else shlex.split(first)
+    size = given.ntasks or 1
+    return Script(
+        (*runner, str(path.absolute()), *words[1:]),
+        size * (given.cpus_per_task or 1) if given.ntasks or given.cpus_per_task else None,
+        given.time if given.time is not None and given.time < float("inf") else None,
+        given.job_name,
+        given.chdir,
+        given.hold,
+        given.requeue,
+        tuple(said),
+    )
+
+
+def _parser() -> _Parser:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-n", "--ntasks", type=_count)
+    parser.add_argument("-c", "--cpus-per-task", type=_count)
+    parser.add_argument("-t", "--time")
+    parser.add_argument("-J", "--job-name")
+    parser.add_argument("-D", "--chdir")
+    parser.add_argument("-H", "--hold", action="store_true")
+    parser.add_argument("--requeue", action="store_true")
+    parser.add_argument("--no-requeue", action="store_false", dest="requeue")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or not (found := int(text[:9])) > 0:
+        raise ValueError
+    return found
