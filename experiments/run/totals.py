@@ -205,12 +205,16 @@ class RunTotals:
         return jobs[jobs["finish"].notna() & (jobs["arrival"] >= self.tally.counted_from)]
 
     @property
+    def warmup(self) -> int:
+        """How many jobs the warm-up was to leave out."""
+        return int(getattr(self.scenario.parameters, "warmup", 0))
+
+    @property
     def short_warm_up(self) -> str:
         """A line on a warm-up that left out fewer jobs than it has, "" for others."""
         if self.unfinished:  # nothing sums up where they came
             return ""
-        warmup = getattr(self.scenario.parameters, "warmup", 0)
-        return warm_up_words(warmup, self.tally.left_out, self.submitted)
+        return warm_up_words(self.warmup, self.tally.left_out, self.submitted)
 
     @property
     def rejected(self) -> list[int]:

@@ -71,7 +71,8 @@ def window_of(
         return begin, until
     if isinstance(start, str):
         day, last = seconds_until(f"{first:%Y-%m-%d}", first), clock_at(first, float(since[-1]))
-        of_log = f"from {first:%Y-%m-%d} to {last:%Y-%m-%d %H:%M}, the last submission of {log}"
+        of_log = f"from {first:%Y-%m-%d} to {last:%Y-%m-%d %H:%M}, the last submission"
+        of_log += f" of {log}" if log else " at any site"
         require(day <= begin <= since[-1], "window_start", start, of_log)
     later = "the first submission" if begin <= 0 else f"window_start, {start}"
     require(until > max(begin, 0.0), "window_end", end, f"later than {later}")

@@ -31,7 +31,9 @@ from grid.platform.energy import SERIES, read_series
 from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
 
-IDLE_OF_OTHERS = "idle-time, and CP where it is told, count what jobs of the warm-up hold as idle"
+IDLE_OF_OTHERS = (
+    "idle-time, and CP where it is told, count what jobs that it leaves out hold as idle"
+)
 
 
 KNOWN_BEFORE = (

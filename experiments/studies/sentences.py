@@ -24,7 +24,7 @@ from experiments.studies.tables import EFFECT
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, size_of, stretches, verdicts
 from experiments.studies.windows import dates
-from experiments.sweeps.observations import seeds_matter, series_over, why_left
+from experiments.sweeps.observations import seeds_matter, why_left, words_on
 from grid.metrics.stability import FEWEST, GREW
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def sentences(outcome: StudyTables) -> Iterator[str]:
         yield from _effects(outcome)
         yield from _lacking(outcome)
         yield from remarks(outcome)
-        yield from (f"{line[0].upper()}{line[1:]}." for line in series_over(outcome.runs))
+        yield from (f"{line[0].upper()}{line[1:]}." for line in words_on(outcome.runs))
     yield from _ended(outcome)
 
 

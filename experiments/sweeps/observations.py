@@ -37,6 +37,8 @@ ANEW = "anew/"
 """Likewise, of a parameter whose series of dates ended before the run, so that it began anew."""
 GIVEN = "given/"
 """Likewise, of a cluster that is given more processors than it has (`Table.raised`), how many."""
+SHORT = "short_warm_up/"
+"""Likewise, before the jobs of its warm-up, of a run that leaves out fewer, how many."""
 ALONE = "alone/"
 """Of a run before a name of PB, 1 if rounds are of one job, or on one cluster each."""
 OF_PB = ("pb", "pb_overall", "pb_planned")
@@ -88,6 +90,8 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     reasons |= {f"{GIVEN}{name}": [float(of[-1])] for name, of in result.stated.raised.items()}
     anew = begun_anew(scenario, result.stated.start, result.all_left_at)
     reasons |= {f"{ANEW}{name}": [1.0] for name, *_ in anew}
+    if result.short_warm_up:
+        reasons[f"{SHORT}{result.warmup}"] = [float(result.tally.left_out)]
     whole = result.overall
     of_pb = zip(OF_PB, (result.rounds or whole, whole, result.planned), strict=True)
     reasons |= {f"{ALONE}{name}": [1.0] for name, each in of_pb if result.in_rounds and each.alone}
@@ -128,13 +132,32 @@ def why_left(runs: pd.DataFrame) -> str:
 
 def is_reason(name: str) -> bool:
     """Return whether a number of a run is no metric, but a reason for what is said of it."""
-    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE, ALONE, GIVEN, ANEW))
+    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE, ALONE, GIVEN, ANEW, SHORT))
 
 
-def series_over(runs: pd.DataFrame) -> list[str]:
-    """Return in how many runs series of dates ended before the run, a line each."""
+def words_on(runs: pd.DataFrame) -> list[str]:
+    """Return what is to be said of some of the runs, and of how many, a line each.
+
+    Series of dates end before the run, or fewer jobs are left out than the warm-up has.
+
+    Examples
+    --------
+    >>> words_on(pd.DataFrame({"short_warm_up/20": [0.0, 0.0, math.nan]}))
+    ['in 2 of 3 runs the warm-up of 20 jobs leaves out none of them: they come with the first \
+that counts']
+    """
+    lines = []
+    for name in [name for name in runs if str(name).startswith(SHORT)]:
+        left = runs[name].dropna().astype(int)
+        bounds = " to ".join(dict.fromkeys(f"{each:,}" for each in (left.min(), left.max())))
+        some, rest = (bounds, "the others") if left.max() else ("none", "they")
+        lines.append(
+            f"in {len(left):,} of {counted(len(runs), 'run')} the warm-up of "
+            f"{counted(int(name.removeprefix(SHORT)), 'job')} leaves out {some} of them: {rest} "
+            "come with the first that counts"
+        )
     often = {name: int(runs[name].notna().sum()) for name in runs if str(name).startswith(ANEW)}
-    return [
+    return lines + [
         f"in {count:,} of {counted(len(runs), 'run')} the dates of {name.removeprefix(ANEW)} end "
         "before the run does: its series begins anew there"
         for name, count in often.items()

@@ -37,8 +37,8 @@ from experiments.sweeps.observations import (
     observe_run,
     pb_repeats_mcp,
     seeds_matter,
-    series_over,
     why_left,
+    words_on,
 )
 from experiments.sweeps.run_store import Kept, code_digest
 from experiments.sweeps.statistics import Interval, mean_interval
@@ -89,8 +89,8 @@ class Replications(Shown):
         What was done to the records of the log.
     alone : tuple of str
         The PBs that say no more than their MCP in any run.
-    over : tuple of str
-        In how many runs which series of dates ended (`series_over`).
+    said : tuple of str
+        What is to be said of some of the runs (`words_on`).
     """
 
     scenario: Scenario
@@ -103,7 +103,7 @@ class Replications(Shown):
     drew: bool = False
     cleaning: Cleaning = field(default_factory=Cleaning)
     alone: tuple[str, ...] = ()
-    over: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
     @property
     def unstable(self) -> int:
@@ -187,7 +187,7 @@ class Replications(Shown):
         lines += [f"{label(name)} {PB_REPEATS_MCP}" for name in self.alone if name in self.shown]
         if "restarts" in self.shown and self.shown["restarts"].mean:
             lines.append(WAITS_OF_RESTARTED)
-        lines += self.over
+        lines += self.said
         if self.cleaning.rules:
             lines.append(f"cleaning of {counted(self.cleaning.records, 'record')}:")
         lines += [f"  {count:,}: {rule}" for rule, count in self.cleaning.rules.items()]
@@ -308,7 +308,7 @@ def replicate(
         any(each.get(DREW, [0.0])[0] for each in found.values()),
         model.workload.cleaning,
         tuple(name for name in OF_PB if pb_repeats_mcp(told, name)),
-        tuple(series_over(told)),
+        tuple(words_on(told)),
     )
 
 
