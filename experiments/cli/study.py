@@ -97,6 +97,7 @@ def saturation(
     from experiments.sweeps.progress import SweepProgress, telling
 
     with telling("loading"):
+        from experiments.scenario.notes import told as told_of
         from experiments.show.run_tables import print_saturation
         from experiments.sweeps.saturation import find_saturation
         from experiments.sweeps.sweep import cores
@@ -106,6 +107,8 @@ def saturation(
         with users_code(), SweepProgress(told, quiet=True) as watch:
             chosen = chosen_scenario(scenario, **options)
             found = find_saturation(chosen, seed, told.print, replications, cores(), width, watch)
+        for line in told_of(found.without_effect):
+            click.echo(f"metasched: {line}", err=True)
         if as_json:
             for line in () if found.all_rejected else found.remarks:
                 click.echo(f"metasched: {line}", err=True)

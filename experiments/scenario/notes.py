@@ -31,6 +31,10 @@ from grid.platform.energy import SERIES, read_series
 from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
 
+NOT_YET = (
+    "processors that are to join count as idle until then, in utilization, idle-times and "
+    "electricity"
+)
 IDLE_OF_OTHERS = (
     "idle-time, and CP where it is told, count what jobs that it leaves out hold as idle"
 )
@@ -142,6 +146,16 @@ def unscaled_series(several: Sequence[Mapping[str, Any]]) -> str:
     whose = "its" if len(names) == 1 else "their"
     times = f"the times of {whose} series are not scaled by load_factor"
     return f"{listed(names)}: {times}" if names else ""
+
+
+def before_joining(changes: Sequence[Mapping[str, Any]]) -> str:
+    """Return in words how processors count until they join, if changes say that some do.
+
+    >>> before_joining([{"at": 5.0, "what": "fail"}]), before_joining([])
+    ('', '')
+    """
+    joins = any(change.get("what") == "join" for change in changes)
+    return f"platform: {NOT_YET}" if joins else ""
 
 
 def not_reached(
@@ -314,7 +328,8 @@ def notes(
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at, several)
     series = unscaled_series([given["parameters"]] if scenario.workload is not None else [])
-    about_times = clock_of_changes(given), late, beside_others(given), series
+    joining = before_joining(given["platform"].get("changes", ()))
+    about_times = clock_of_changes(given), late, joining, beside_others(given), series
     lines += [line for line in about_times if line]
     lines += [] if due else _all_to_the_largest(scenario, stated.partial)
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:

@@ -9,6 +9,7 @@ from experiments.scenario.assignments import shown
 from experiments.scenario.notes import (
     DRAWN_ORIGINS,
     KNOWN_BEFORE,
+    before_joining,
     beside_others,
     clock_among,
     knows_run_times,
@@ -126,7 +127,9 @@ def of_windows(
         left_out.append(KNOWN_BEFORE)
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
-    changes = [*hidden, *times_in_logs(study, scenarios)]
+    planned = [each.to_dict()["platform"].get("changes", ()) for each in scenarios]
+    joining = {*map(before_joining, planned)} - {""}
+    changes = [*hidden, *joining, *times_in_logs(study, scenarios)]
     of_sites = idle_sites(study, workloads)
     return _of_platforms(scenarios) + changes + left_out + of_sites + cleaned(workloads)
 

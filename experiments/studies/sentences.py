@@ -89,6 +89,10 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
         )
 
 
+SCALE = "load_factor"
+"""The parameter that has the jobs of a log, or of a window of it, arrive at other times."""
+
+
 def _rejected(outcome: StudyTables) -> str:
     """Return that some differences are of fewer jobs, for policies rejected others."""
     metric = outcome.metric
@@ -109,7 +113,7 @@ def _chosen(outcome: StudyTables) -> str:
 
 
 def _of_other_jobs(outcome: StudyTables) -> str:
-    """Return which differences are not of the same jobs: those between what changes them."""
+    """Return which differences are not of the same jobs, or of the same at other times."""
     of_jobs = OF_JOBS_AND_DEADLINES | (set() if outcome.provenance.get("inputs") else OF_ARRIVALS)
     if (outcome.runs.get("drawn_deadlines", pd.Series(dtype=float)) > 0).any():
         of_jobs |= OF_DRAWN_DEADLINES
@@ -117,9 +121,12 @@ def _of_other_jobs(outcome: StudyTables) -> str:
     read = [set(study.vary) - {*unread.get(policy.label, ())} for policy in study.compared]
     of_jobs &= set().union(*read)
     names = [name for name, values in study.vary.items() if len(values) > 1 and name in of_jobs]
+    scaled = SCALE in names
+    names = [name for name in names if name != SCALE]
     between = ["workloads"] if len(study.workloads) > 1 else []
     between += [f"values of {listed(names)}"] if names else []
-    return f", but for those between {listed(between)}" if between else ""
+    others = f", but for those between {listed(between)}" if between else ""
+    return f"{others}, which arrive at other times between values of {SCALE}" if scaled else others
 
 
 def _effects(outcome: StudyTables) -> Iterator[str]:

@@ -23,6 +23,7 @@ from agents.model import GridModel
 from experiments.cli.compiling import saying_when_compiling
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
+from experiments.scenario.unread import idle
 from experiments.show.numbers import percent
 from experiments.sweeps.bracket import WIDTH, Bracket
 from experiments.sweeps.executors import local_workers
@@ -117,13 +118,26 @@ class Saturation:
             where = f"between {low:.5g} and {high:.5g}"
         elif low in tried:
             where = f"above {low:.5g}; up to {max(tried):.5g}, no load was found not to be borne"
+            if max(tried) == low:
+                where = f"above {low:.5g}, the highest load that was tried"
         elif high in tried:
             where = f"below {high:.5g}; down to {min(tried):.5g}, no load was found to be borne"
+            if min(tried) == high:
+                where = f"below {high:.5g}, the lowest load that was tried"
         else:
             of = [f"{load:.5g}" for load in dict.fromkeys((min(tried), max(tried)))]
             loads = f"load {of[0]}" if len(of) == 1 else f"loads from {of[0]} to {of[1]}"
             where = f"not found; of {loads} no runs told"
         return f"maximal {what}: {where}"
+
+    @property
+    def without_effect(self) -> dict[str, str]:
+        """Parameters that were chosen for the scenario and mean nothing here, and why."""
+        parameters = self.scenario.parameters
+        assert isinstance(parameters, Parameters)
+        chosen = "load" in parameters.model_fields_set - self.scenario.packaged
+        own = {"load": "the search sets it"} if chosen else {}
+        return {parameters.called(name): why for name, why in (own | idle(self.scenario)).items()}
 
     @property
     def remarks(self) -> list[str]:
@@ -175,10 +189,12 @@ class Saturation:
             (0 and 1, which are not tried, if no load told otherwise);
             ``loads`` that were tried, from the lowest, each with its ``growth``, the half-width
             ``ci95`` of its 95 % confidence interval, and the ``verdict`` of its own runs: borne,
-            not borne, open; `Scenario.to_dict`. If jobs were rejected, ``low`` and ``high`` (null
-            if no load was found not to be borne) are of the load offered, and ``rejected`` has the
-            shares of ``jobs`` and ``work`` of each ``load``.
+            not borne, open; `Scenario.to_dict`, but for the parameter ``load``. If jobs were
+            rejected, ``low`` and ``high`` (null if no load was found not to be borne) are of the
+            load offered, and ``rejected`` has the shares of ``jobs`` and ``work`` of each ``load``.
         """
+        given = self.scenario.to_dict()
+        del given["parameters"]["load"]  # which no run had, but by chance
         rejected = [
             {"load": load, **each._asdict()} for load, each in sorted(self.of_loads.items())
         ]
@@ -198,7 +214,7 @@ class Saturation:
                 for load, growth in sorted(self.bracket.growth.items())
             ],
             **({"rejected": rejected} if self.rejects else {}),
-            **self.scenario.to_dict(),
+            **given,
         }
 
 

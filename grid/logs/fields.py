@@ -68,6 +68,8 @@ class Fields(NamedTuple):
         Those before the first record.
     numbered : tuple of str
         Columns of the records that stand for names.
+    applications : dict of int to str
+        Those that have names, by number.
     unused : tuple of str
         What fields without meaning tell of any record.
     """
@@ -78,6 +80,7 @@ class Fields(NamedTuple):
     partitions: tuple[str, ...]
     comments: list[str]
     numbered: tuple[str, ...]
+    applications: dict[int, str]
     unused: tuple[str, ...]
 
 
@@ -151,11 +154,13 @@ def read_fields(
             "most fields that a record has"
         )
     records = np.concatenate(parts)
-    named = []
+    named: dict[str, dict[int, str]] = {}
     for column_name, texts in zip(("user", "application"), zip(*people, strict=True), strict=False):
-        records[column_name] = numbered(texts)
+        numbers_ = numbered(texts)
+        records[column_name] = numbers_
         if not are_numbers(texts):
-            named.append(column_name)
+            of = dict(zip(numbers_, texts, strict=True))
+            named[column_name] = {number: of[number] for number in sorted({*of} - {UNKNOWN})}
     if names:
         partition, partitions = placed(names)
     else:
@@ -171,6 +176,7 @@ def read_fields(
         partitions,
         comments,
         tuple(named),
+        named.get("application", {}),
         tuple(dict.fromkeys(what for each, what in unused.items() if each in held)),
     )
 

@@ -195,7 +195,7 @@ def cells(
 
     Optional columns in which no job says anything are left out.
     """
-    names = applications or {}
+    names = (applications or {}) if jobs["problem_size"].any() else {}  # which alone may be read
     kinds = jobs["request"].tolist()
     components = [
         _written(row, kind) for row, kind in zip(jobs["components"].tolist(), kinds, strict=True)

@@ -102,6 +102,6 @@ def write_parquet(stream: BinaryIO, table: Table) -> None:
     for name, values in told.items():
         kind = pyarrow.int64() if name in WHOLE else pyarrow.float64()
         known = [None if value == "" else value for value in values]
-        texts = name in TEXT or (name == "application" and table.applications)
+        texts = name in TEXT or (name == "application" and any(isinstance(v, str) for v in known))
         arrays[name] = pyarrow.array(known, pyarrow.string() if texts else kind)
     parquet.write_table(pyarrow.table(arrays), stream)

@@ -89,6 +89,7 @@ def log_of(path: Path, format: str, fields: Fields) -> Log:
         partitions=fields.partitions,
         filed={"partition": fields.partitions},
         numbered=fields.numbered,
+        applications=fields.applications,
         unused=fields.unused,
         **head._replace(start=start)._asdict(),
     )

@@ -17,7 +17,7 @@ from grid.world.storage import Storage
 
 Indices = npt.NDArray[np.int64]
 
-TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "impossible for the global scheduler"
+TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "refused by the global scheduler"
 """Why jobs are rejected."""
 
 

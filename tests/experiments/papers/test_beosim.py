@@ -231,12 +231,12 @@ def test_jobs_that_can_never_start_are_rejected_with_their_reasons(tmp_path):
         summary = json.loads((out / "summary.json").read_text())
         assert summary["jobs"]["rejected"] == len(expected)
         assert summary["rejected_jobs"] == expected
-        nowhere = {"impossible for the global scheduler": 2} if policy == "no-share" else {}
+        nowhere = {"refused by the global scheduler": 2} if policy == "no-share" else {}
         assert summary["rejections"] == {"larger than can ever run": 1} | nowhere
         if policy == "no-share":
             assert "3 jobs rejected: 2, 3, 5\n" in got.stdout
             assert "  1: larger than can ever run\n" in got.stdout
-            assert "  2: impossible for the global scheduler\n" in got.stdout
+            assert "  2: refused by the global scheduler\n" in got.stdout
         else:
             assert "1 job rejected, larger than can ever run: job 3\n" in got.stdout
         verified = CliRunner().invoke(main, ["verify", str(out)])
@@ -252,13 +252,13 @@ def test_jobs_that_can_never_start_are_rejected_with_their_reasons(tmp_path):
         *((3, 2.0, step) for step in ("submitted", "rejected")),
     ]
     assert [event["reason"] for event in heard if event["event"] == "rejected"] == [
-        "impossible for the global scheduler",
+        "refused by the global scheduler",
         "larger than can ever run",
     ]
     explained = CliRunner().invoke(main, ["explain", str(out), "2"])
-    assert "is rejected, impossible for the global scheduler" in " ".join(explained.stdout.split())
+    assert "is rejected, refused by the global scheduler" in " ".join(explained.stdout.split())
     summary = json.loads((out / "summary.json").read_text())
-    summary["rejections"]["impossible for the global scheduler"] = 1
+    summary["rejections"]["refused by the global scheduler"] = 1
     (out / "summary.json").write_text(json.dumps(summary))
     verified = CliRunner().invoke(main, ["verify", str(out)])
     assert verified.exit_code == 1

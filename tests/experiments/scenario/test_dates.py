@@ -112,6 +112,15 @@ def test_other_dates_are_refused_in_a_line(log, window, told):
     assert told in got.stderr
 
 
+def test_the_last_submission_of_a_site_is_told(log, tmp_path):
+    platform = tmp_path / "two.toml"
+    platform.write_text("".join(f'[[clusters]]\nname = "{name}"\nsize = 64\n' for name in "AB"))
+    words = ["--workload", f"A={log}", "--set", "mode=open", "--set", "window_start=1990-01-01"]
+    got = call("run", platform, *words)
+    assert got.exit_code == 2
+    assert got.stderr.endswith(" the last submission at any site\n")
+
+
 def test_a_log_without_dates_has_no_window_between_them(tmp_path):
     log = tmp_path / "mine.csv"
     log.write_text("arrival,size,runtime\n0,1,60\n9,1,60\n")

@@ -169,6 +169,17 @@ def test_processors_that_were_to_join_after_the_last_job_were_never_there(tmp_pa
     assert waits == {"join": 50.0, "drain": 0.0}
 
 
+def test_processors_that_are_to_join_count_as_idle_until_then(tmp_path):
+    grid = tmp_path / "grid.toml"
+    text = '[[clusters]]\nname = "A"\nsize = 8\n[parameters]\nmode = "open"\njobs = 20\n'
+    grid.write_text(text + '[[changes]]\ncluster = "A"\nwhat = "join"\nat = 50\nprocessors = 4\n')
+    words = ["run", str(grid), "--global"]
+    told = "processors that are to join count as idle until then, in utilization, "
+    assert told in CliRunner().invoke(main, [*words, "dll", "--local", "fcfs"]).stderr
+    grid.write_text(grid.read_text().replace('"join"', '"drain"'))
+    assert told not in CliRunner().invoke(main, [*words, "dll", "--local", "fcfs"]).stderr
+
+
 def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path):
     changing = Platform.from_dict(tomllib.loads(CHANGING))
     lost = "platform: parameter clusters replaces those of the file, whose 2 changes of processors"

@@ -111,6 +111,21 @@ def test_means_are_those_of_runs_with_the_seeds_told(tmp_path):
     assert watch.runs == [(1, 3)]
 
 
+def test_a_warm_up_that_leaves_out_fewer_jobs_is_told():
+    settings = ["mode=batch", "jobs=60", "queue=20", "warmup=20"]
+    scenario = Scenario.load("muscle").changed(settings)
+    found = replicate(scenario, 2968811710, 2, 1, Silent())
+    (told,) = [line for line in found.remarks if "warm-up" in line]
+    assert told.startswith("in 2 of 2 runs the warm-up of 20 jobs leaves out none of them: they ")
+    single = run(scenario, seed=int(found.runs["seed"].iloc[0]))
+    assert single.short_warm_up.startswith("warmup: 20, of which none is left out")
+    assert "warmup: idle-time, and CP where it is told, count what jobs that it leaves out" in (
+        "\n".join(single.notes)
+    )
+    few = replicate(scenario.changed(["warmup=0"]), 2968811710, 2, 1, Silent())
+    assert not any("warm-up" in line for line in few.remarks)
+
+
 def test_a_run_without_a_steady_state_is_told_and_carried_to_its_end():
     lost = beosim("first-fit", "bsbw=900", "jobs_per_cluster=8000")
     found, model = observed(lost)

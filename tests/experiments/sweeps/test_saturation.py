@@ -91,6 +91,8 @@ def test_a_bracket_that_stays_wider_than_asked_for_says_so():
         ({0.5: 1, 0.75: 4}, "between 0.5 and 0.75"),
         ({0.5: 1, 0.75: 1, 0.875: 0}, "above 0.75; up to 0.875, no load was found not to be borne"),
         ({0.5: 4, 0.25: 4, 0.125: 0}, "below 0.25; down to 0.125, no load was found to be borne"),
+        ({0.5: 1}, "above 0.5, the highest load that was tried"),
+        ({0.5: 4}, "below 0.5, the lowest load that was tried"),
         ({0.5: 0, 0.75: 0}, "not found; of loads from 0.5 to 0.75 no runs told"),
     ],
 )
@@ -100,6 +102,17 @@ def test_only_loads_that_were_tried_are_told(growths, says):
         bracket.learn(load, Interval(growth or JUST_BORNE, 0.1))
     found = Saturation(Scenario.load("queues"), 0, 2, bracket).found
     assert found == f"maximal utilization: {says}"
+
+
+def test_a_load_that_is_given_is_said_to_be_without_effect():
+    scenario = Scenario.load("queues").changed(["load=0.9", "chunk=70"])
+    found = Saturation(scenario, 0, 2, Bracket(0.2))
+    assert found.without_effect == {
+        "load": "the search sets it",
+        "chunk": "the global scheduler is not b3",
+    }
+    assert "load" not in found.summary()["parameters"]
+    assert Saturation(Scenario.load("queues"), 0, 2, Bracket(0.2)).without_effect == {}
 
 
 def test_planned_changes_of_a_platform_are_refused():

@@ -8,6 +8,8 @@ from grid.errors import WorkloadError
 from grid.logs import cleaning
 from grid.logs.fields import numbered
 from grid.logs.gwf import gwf_log
+from grid.logs.job_csv import csv_log, write_csv
+from grid.logs.parquet import parquet_log, write_parquet
 
 HEAD = "# JobID\tSubmitTime\tWaitTime\tRunTime\tNProcs\n#\n"
 
@@ -44,6 +46,25 @@ def test_fields_become_a_job(tmp_path):
     assert jobs["application"].tolist() == [0, -1]
     assert table.cleaning.rules == {cleaning.REQUESTED_SIZE: 1}
     assert table.start.isoformat() == "2005-04-20T13:08:40+00:00"
+
+
+def test_applications_keep_their_names(tmp_path):
+    """But for a table, whose names are of models."""
+    rows = [record(1, 0, field14="cfd"), record(2, 5, field14="blast"), record(3, 9, field14="-1")]
+    table = log(tmp_path, *rows).cleaned()
+    assert table.applications == {0: "cfd", 1: "blast"}
+    assert table.jobs["application"].tolist() == [0, 1, -1]
+    with (tmp_path / "table.csv").open("w") as file:
+        write_csv(file, table.jobs, (), None, table.applications)
+    assert csv_log(tmp_path / "table.csv", None).cleaned().jobs["application"].tolist() == [
+        0,
+        1,
+        -1,
+    ]
+    with (tmp_path / "table.parquet").open("wb") as file:
+        write_parquet(file, table)
+    found = parquet_log(tmp_path / "table.parquet", None).cleaned()
+    assert found.jobs["application"].tolist() == [0, 1, -1]
 
 
 def test_the_head_is_read_as_that_of_swf(tmp_path):
