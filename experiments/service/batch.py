@@ -42,6 +42,8 @@ AGREEING = 2
 """How many looks in succession have to say the same of what may change between two questions."""
 TRIES = 10
 """How often a job is submitted whose site says that it ended before it began."""
+STALLED = 120.0
+"""How long a job may hold processors until it has claimed itself, s; it is killed then."""
 LEFT = 10.0
 """How long a site may list a job that has ended until it is told, s."""
 
@@ -70,6 +72,8 @@ class Listed(NamedTuple):
     ended: bool
     state: str
     """In the site's own word."""
+    waits: bool = False
+    """It has no processors yet."""
 
 
 class Look(NamedTuple):
@@ -113,6 +117,7 @@ class _Job:
     submitted: bool  # it may be there
     since: float = 0.0  # when it was submitted, or tried to be
     began: bool = False
+    stalled: float | None = None  # since when it holds processors and has not claimed itself
     missed: int = 0  # looks in succession in which it was not there
     tries: int = 0
     why: str = ""  # it was not taken in
@@ -220,7 +225,6 @@ class BatchSite:
             try:
                 self._round()
                 pause = LOOK if self._jobs or self._over else IDLE
-                self._answers()
             except SilentError as error:
                 pause = min(LONGEST, 2 * pause)
                 self._is_silent(str(error))
@@ -240,6 +244,7 @@ class BatchSite:
                 self._submit(number, job)
         asked = time.time()
         look = self._system.look()
+        self._answers()
         self._note_capacity(look.capacity)
         for number, job in jobs.items():
             if number in self._jobs and not self._closed:
@@ -289,6 +294,10 @@ class BatchSite:
             return  # it was submitted after that
         if listed is not None and not listed.ended:
             job.missed = 0
+            holds = not (listed.waits or CLAIM in files)
+            job.stalled = (job.stalled or asked) if holds else None
+            if job.stalled is not None and asked - job.stalled > STALLED:
+                self._system.cancel(job.token, at_once=True)
             if job.told < job.asked:
                 self._system.cancel(job.token, at_once=job.asked > 1)
                 job.told = job.asked

@@ -76,7 +76,8 @@ class PsiJ:
         for token, job in self._jobs.items():
             status = job.status
             why = f" ({plain(status.message, 120)})" if status.message else ""
-            jobs[token] = Listed(status.final, f"{status.state.name}{why}")
+            active = status.state is self._psij.JobState.ACTIVE
+            jobs[token] = Listed(status.final, f"{status.state.name}{why}", not active)
         return Look(jobs, self._slots)
 
     def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:

@@ -69,10 +69,10 @@ class Slurm:
             token, state, processors = line.rsplit("|", 2)
             if not token.startswith(self._prefix):
                 continue
-            listed = Listed(state in ENDED, state)
+            listed = Listed(state in ENDED, state, state == "PENDING")
             if token not in jobs or jobs[token].ended:  # one that lives counts
                 jobs[token] = listed
-            if not listed.ended and state != "PENDING":
+            if not (listed.ended or listed.waits):
                 held += int(processors)
         allocated, _, other, size = self._processors()
         return Look(jobs, size - other - max(0, allocated - held))

@@ -26,7 +26,7 @@ from tests.experiments.commands import call
 from .served import GRID, served
 
 ROOT = Path(__file__).resolve().parents[3]
-SOON = 60.0
+SOON = 30.0
 
 
 def shell(text, **job):

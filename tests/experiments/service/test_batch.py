@@ -1,0 +1,293 @@
+"""A site that is a batch system, whatever that does with what it is told."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import time
+from contextlib import closing
+
+import pytest
+
+from experiments.service import batch
+from experiments.service.batch import BatchSite, LaterError, Listed, Look, RefusedError, SilentError
+from experiments.service.grid_file import load_grid
+from experiments.service.service import serving
+from experiments.service.sites import Began, End, Told
+from experiments.service.store import Store
+
+from .served import GRID
+from .test_service import SOON, shell, until
+
+
+class Pretended:
+    """A batch system that runs what it is told at once, and does what tests have it do."""
+
+    def __init__(self, size=4):
+        self.size, self.taken, self.jobs, self.cancelled = size, [], {}, []
+        self.silent = self.loses = 0
+        self.fails = None
+        self.listed = {}
+
+    def take_up(self, token, folder):
+        pass
+
+    def look(self):
+        if self.silent:
+            self.silent -= 1
+            raise SilentError("it is dead")
+        told = {token: Listed(job.poll() is not None, "RUN") for token, job in self.jobs.items()}
+        return Look(told | self.listed, self.size)
+
+    def submit(self, token, job, script, output):
+        self.taken.append(token)
+        if self.fails is not None:
+            error, self.fails = self.fails, None
+            raise error
+        if self.loses:
+            self.loses -= 1
+            return
+        self.jobs[token] = subprocess.Popen(["/bin/sh", *script], start_new_session=True)
+
+    def cancel(self, token, at_once):
+        self.cancelled.append((token, at_once))
+        if token in self.jobs:
+            os.killpg(self.jobs[token].pid, signal.SIGTERM)
+        self.listed.pop(token, None)
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch):
+    for name in ("LOOK", "IDLE", "LEFT"):
+        monkeypatch.setattr(batch, name, 0.02)
+
+
+@pytest.fixture
+def system():
+    return Pretended()
+
+
+@pytest.fixture
+def site(system):
+    with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
+        yield site
+
+
+def job(tmp_path, text="true", **given):
+    """Return a job, and its folder."""
+    with closing(Store(tmp_path / "state", make=True)) as store:
+        number = store.add(["sh", "-c", text], 1, folder=str(tmp_path), **given)
+        found = store.job(number)
+        folder = store.folder_of(found)
+    folder.mkdir(parents=True)
+    return found, folder
+
+
+def news_of(site, *kinds):
+    """Return what a site tells until there was one of each kind."""
+    found, begun = [], time.monotonic()
+    while not {*kinds} <= {type(each) for each in found}:
+        assert time.monotonic() - begun < SOON
+        found += site.news()
+        time.sleep(0.01)
+    return found
+
+
+def test_a_job_begins_and_ends_as_its_folder_tells(site, tmp_path):
+    given = {"environment": {"A": "it's\n$b", "PATH": "/bin:/usr/bin", "UID": "x", "a-b": "y"}}
+    found, folder = job(tmp_path, 'printf %s "$A" > told; pwd; echo $METASCHED_JOB', **given)
+    site.start(found, folder)
+    began, end = news_of(site, End)
+    assert (began.job, end.job, end.exit_status) == (1, 1, 0)
+    assert began.time <= end.time
+    assert (tmp_path / "told").read_text() == "it's\n$b"
+    assert (folder / "output").read_text() == f"{tmp_path}\n1\n"
+    assert (folder / "place").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_that_is_not_there_is_told_by_the_job(site, tmp_path):
+    found, folder = job(tmp_path)
+    site.start(found.__class__(**{**vars(found), "folder": "/nowhere"}), folder)
+    *_, end = news_of(site, End)
+    assert end.exit_status == 126
+    assert "/nowhere" in (folder / "output").read_text()
+
+
+def test_what_a_site_loses_is_submitted_again(site, system, tmp_path):
+    system.loses = 2
+    found, folder = job(tmp_path)
+    site.start(found, folder)
+    told = news_of(site, End)
+    assert system.taken == ["t-1"] * 3
+    lines = [each.line for each in told if isinstance(each, Told)]
+    assert lines == ["job 1 (sh) at S: not known there; submitted again"] * 2
+
+
+def test_what_a_site_takes_in_later_is_submitted_again(site, system, tmp_path):
+    system.fails = LaterError("the queue is full")
+    found, folder = job(tmp_path)
+    site.start(found, folder)
+    assert Told("job 1 (sh) at S: the queue is full; submitted again") in news_of(site, End)
+
+
+def test_what_a_site_will_not_have_fails(site, system, tmp_path):
+    system.fails = RefusedError("no such account")
+    found, folder = job(tmp_path)
+    site.start(found, folder)
+    (end,) = news_of(site, End)
+    assert (end.exit_status, end.begun, end.why) == (
+        None, True, "cannot be started: no such account"
+    )  # fmt: skip
+    assert system.taken == ["t-1"]
+
+
+def test_what_never_begins_fails_after_some_tries(site, system, tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "TRIES", 3)
+    monkeypatch.setattr(batch, "LONGEST", 0.01)
+    system.loses = 99
+    system.listed = {"t-1": Listed(True, "BOOT_FAIL")}
+    found, folder = job(tmp_path)
+    site.start(found, folder)
+    *_, end = news_of(site, End)
+    assert end.why == "BOOT_FAIL, never began"
+    assert system.taken == ["t-1"] * 3
+
+
+def test_what_a_site_forgets_runs_on_until_its_life_ends(site, system, tmp_path):
+    found, folder = job(tmp_path, "sleep 0.5; exit 3")
+    site.start(found, folder)
+    news_of(site, Began)
+    process = system.jobs.pop("t-1")  # it does not know it any longer
+    *_, end = news_of(site, End)
+    assert end.exit_status == 3
+    assert process.wait(SOON) == 3
+
+
+def test_what_is_killed_with_its_node_has_ended(site, tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "SILENCE", 0.1)
+    found, folder = job(tmp_path, "kill -KILL $PPID; exit 0")
+    site.start(found, folder)
+    *_, end = news_of(site, End)
+    assert (end.exit_status, end.why) == (None, "its processes were killed: RUN")
+
+
+def test_a_site_that_does_not_answer_gets_no_job(site, system, tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "LONGEST", 0.05)
+    system.silent = 4
+    found, folder = job(tmp_path)
+    site.start(found, folder)
+    told = news_of(site, Told)
+    assert told[0] == Told("S: it is dead; it gets no job until it answers again")
+    assert site.capacity == 0
+    told = news_of(site, End, Told)
+    assert told[0] == Told("S: answers again, 4 of 4 processors for our jobs")
+    assert site.capacity == 4
+    assert system.taken == ["t-1"]
+
+
+def test_what_is_taken_up_is_not_submitted_while_it_is_there(system, tmp_path):
+    found, folder = job(tmp_path, "sleep 0.2")
+    with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
+        assert not site.find(found, folder)  # nobody was ever told of it
+        site.start(found, folder)
+        news_of(site, Began)
+    with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
+        assert site.find(found, folder)
+        *_, end = news_of(site, End)
+    assert end.exit_status == 0
+    assert system.taken == ["t-1"]
+
+
+def test_what_shall_not_be_there_or_does_not_begin_is_cancelled(
+    site, system, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(batch, "STALLED", 0.1)
+    system.listed = {"t-7": Listed(False, "RUN"), "t-1": Listed(False, "RUN")}
+    system.loses = 1  # as where a controller says that it runs, and no node has it
+    found, folder = job(tmp_path)
+    site.start(found, folder)
+    news_of(site, End)
+    assert {*system.cancelled} >= {("t-7", True), ("t-1", True)}
+
+
+def test_what_runs_is_asked_to_end_and_then_killed(site, system, tmp_path):
+    text = f"trap 'exit 9' TERM; touch {tmp_path}/on; while true; do sleep 0.05; done"
+    found, folder = job(tmp_path, text)
+    site.start(found, folder)
+    begun = time.monotonic()
+    while not (tmp_path / "on").exists():
+        assert time.monotonic() - begun < SOON
+        list(site.news())
+    site.stop(1)
+    assert news_of(site, End)[-1].exit_status == 9
+    assert system.cancelled == [("t-1", False)]
+
+
+def test_what_is_cancelled_before_it_is_submitted_never_is(site, system, tmp_path):
+    found, folder = job(tmp_path)
+    site.start(found, folder)
+    site.stop(1)
+    (end,) = news_of(site, End)
+    assert not end.begun
+    assert system.taken == []
+
+
+def test_capacity_is_what_several_looks_agree_on(site, system, tmp_path):
+    sizes = itertools.chain([4, 2, 4, 1, 1], itertools.repeat(3))
+    system.look = lambda: Look({}, next(sizes))
+    seen, begun = [], time.monotonic()
+    while site.capacity != 3:
+        assert time.monotonic() - begun < SOON
+        seen += [each.line for each in site.news()]
+        time.sleep(0.001)
+    seen += [each.line for each in site.news()]
+    of = "of 4 processors for our jobs"
+    assert seen == [f"S: 1 {of}", f"S: 3 {of}"]
+
+
+def test_jobs_that_may_run_again_do_after_their_node_died(grid, state, tmp_path):
+    text = f"[ -e {tmp_path}/once ] || {{ touch {tmp_path}/once; kill -KILL $PPID; exit; }}; echo x"
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        for requeue in (True, False):
+            (tmp_path / "once").unlink(missing_ok=True)
+            number = service.store.add(**shell(text), size=1, requeue=requeue)
+            until(service, lambda: not service.store.left())
+            found = service.store.job(number)
+            assert (found.state, found.attempt) == (("done", 2) if requeue else ("failed", 1))
+    assert (state / "jobs" / "1.2" / "output").read_text() == "x\n"
+
+
+def test_jobs_for_one_site_run_there(grid, state):
+    grid.write_text(GRID)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        for only in "BABABABB":
+            service.store.add(["true"], 1, only=only)
+        service.run(once=True)
+        assert [each.site for each in service.store.jobs()] == [*"BABABABB"]
+        number = service.store.add(["true"], 2, only="B")
+        service.step()
+        assert service.store.job(number).why == "no site for it has 2 processors"
+
+
+def test_held_jobs_wait_for_their_release(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        first = store.add(["true"], 1, held=True)
+        block = [store.add(["sleep", "0.2"], size) for size in (2, 1)]
+        late = store.add(["true"], 2)
+        for _ in range(3):
+            service.step()
+        with store.at_once():
+            store.update(late, held=True)
+        until(service, lambda: all(store.job(each).ended for each in block))
+        for _ in range(3):
+            service.step()
+        assert [store.job(each).state for each in (first, late)] == ["waiting"] * 2
+        assert service.model.world.state.free.tolist() == [2, 1]
+        for each in (first, late):
+            with store.at_once():
+                store.update(each, held=False)
+        until(service, lambda: not store.left())
+        assert [store.job(each).state for each in (first, late)] == ["done"] * 2
