@@ -39,7 +39,7 @@ from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.source import Chunks, Workload
 from grid.workloads.synthetic import BatchWorkload
-from grid.workloads.table import Table, stated_by
+from grid.workloads.table import stated_by
 from grid.world.world import World
 
 S = TypeVar("S")

@@ -36,8 +36,8 @@ LOOK, IDLE = 1.0, 5.0
 """Time between two looks at a site that has jobs of ours, and at one that has none, s."""
 LONGEST = 60.0
 """Longest time after which a site is asked again that does not answer, s."""
-SILENCE = 60.0
-"""Without a sign of life for so long, a job that its site does not know has ended, s."""
+SILENCE, SIGN = 60.0, 25.0
+"""How long without a sign of life a job has ended that its site does not know, or calls ended, s."""
 AGREEING = 2
 """How many looks in succession have to say the same of what may change between two questions."""
 TRIES = 10
@@ -307,7 +307,7 @@ class BatchSite:
             return
         state = "" if listed is None else listed.state
         if CLAIM in files:
-            if not _lives(job.folder):
+            if not _lives(job.folder, SIGN if state else SILENCE):
                 why = "its processes were killed" + (f": {state}" if state else "")
                 self._end(number, End(number, None, time.time(), why=why))
         elif job.asked:
@@ -364,8 +364,8 @@ def _place(job: LiveJob, site: str, folder: Path) -> bytes:
     return os.fsencode("".join(lines))
 
 
-def _lives(folder: Path) -> bool:
-    """Tell whether a job has given a sign of life lately, by the clock of its file system."""
+def _lives(folder: Path, lately: float) -> bool:
+    """Tell whether a job has given a sign of life lately (s), by the clock of its file system."""
     last = -math.inf
     for each in (CLAIM, STARTED, ALIVE):
         with suppress(OSError):
@@ -375,5 +375,5 @@ def _lives(folder: Path) -> bool:
         probe.touch()
         now = probe.stat().st_mtime
         probe.unlink()
-        return now - last < SILENCE
+        return now - last < lately
     return True

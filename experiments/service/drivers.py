@@ -72,9 +72,7 @@ class Driver:
                 known_executor(given["executor"])
         except SilentError as error:
             if remembered is None:
-                raise ScenarioError(
-                    f"{where}: slurm: {error}; accepted: a cluster that answers"
-                ) from None
+                raise ScenarioError(f"{where}: {error}; accepted: a cluster that answers") from None
             self.size, self.answered = remembered, False
         except GridError as error:
             raise ScenarioError(f"{where}: {error}") from None

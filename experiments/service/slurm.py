@@ -12,7 +12,7 @@ from pathlib import Path
 from experiments.service.batch import LaterError, Listed, Look, RefusedError, SilentError
 from experiments.service.store import LiveJob
 from grid.errors import GridError
-from grid.foreign import plain
+from grid.foreign import plain, quoted
 
 ANSWER = 20.0
 """Longest time that an answer may take, s; a command gives up by itself after half of that."""
@@ -54,8 +54,12 @@ class Slurm:
                 raise GridError(f"slurm: no {command} here; accepted: Slurm's commands in PATH")
 
     def size(self) -> int:
-        """Return how many processors the partition has."""
-        return self._processors()[-1]
+        """Return how many processors the partition has; a `GridError` if there is none."""
+        found = self._partitions()
+        if self._partition not in found:
+            asked, names = quoted(self._partition or "a default"), sorted(filter(None, found))
+            raise GridError(f"partition: found {asked}; accepted: {', '.join(names)}")
+        return found[self._partition][-1]
 
     def take_up(self, token: str, folder: Path) -> None:
         """Do nothing: names tell."""
@@ -74,7 +78,7 @@ class Slurm:
                 jobs[token] = listed
             if not (listed.ended or listed.waits):
                 held += int(processors)
-        allocated, _, other, size = self._processors()
+        allocated, _, other, size = self._partitions().get(self._partition, [0, 0, 0, 0])
         return Look(jobs, size - other - max(0, allocated - held))
 
     def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
@@ -103,16 +107,18 @@ class Slurm:
             self._asked("scancel", name, "--state=PENDING")
             self._asked("scancel", name, "--state=RUNNING", "--signal=TERM", "--full")
 
-    def _processors(self) -> tuple[int, int, int, int]:
-        """Return how many are allocated, idle, other (down or drained), and all."""
+    def _partitions(self) -> dict[str | None, list[int]]:
+        """Return of each how many processors are allocated, idle, other (down or drained), and all.
+
+        None is the default one.
+        """
+        found: dict[str | None, list[int]] = {}
         for line in self._asked("sinfo", "-h", "-a", "-o", "%P|%C").splitlines():
             partition, _, counts = line.rpartition("|")
-            default = partition.endswith("*")
-            if partition.rstrip("*") == self._partition or (default and self._partition is None):
-                allocated, idle, other, size = map(int, counts.split("/"))
-                return allocated, idle, other, size
-        which = "default partition" if self._partition is None else f"partition {self._partition}"
-        raise SilentError(f"no {which}")
+            found[partition.rstrip("*")] = [*map(int, counts.split("/"))]
+            if partition.endswith("*"):
+                found[None] = found[partition.rstrip("*")]
+        return found
 
     def _asked(self, *words: str) -> str:
         done = self._run(*words)

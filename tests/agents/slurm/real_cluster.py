@@ -18,11 +18,13 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-NEEDED = ("slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "faketime")
+DAEMONS = ("slurmctld", "slurmd", "sbatch", "squeue", "scontrol")
+NEEDED = (*DAEMONS, "faketime")
 
 TRIES = 10
 """Times that a job is submitted until it is taken."""
@@ -48,9 +50,9 @@ MpiDefault=none
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmctldTimeout=6000
-SlurmdTimeout=60000
-MessageTimeout=2000
-TCPTimeout=2000
+SlurmdTimeout={patience}0
+MessageTimeout={patience}
+TCPTimeout={patience}
 MinJobAge=36000
 KillWait=30
 JobCompType=jobcomp/filetxt
@@ -82,10 +84,10 @@ class Ended:
     preempted: int = 0  # times before
 
 
-def lacking() -> str:
+def lacking(needed: Sequence[str] = NEEDED) -> str:
     """Return what is not installed, in words; nothing if real Slurm can be started here."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-    return ", ".join(name for name in NEEDED if shutil.which(name, path=path) is None)
+    return ", ".join(name for name in needed if shutil.which(name, path=path) is None)
 
 
 class RealCluster:
@@ -102,7 +104,8 @@ class RealCluster:
     port : int
         Of slurmctld; those of the nodes follow.
     factor : int
-        How many times as fast as ours its clock runs.
+        How many times as fast as ours its clock runs; 1: it is ours, and `NEEDED` no more than
+        `DAEMONS`.
     """
 
     def __init__(
@@ -110,7 +113,8 @@ class RealCluster:
     ) -> None:
         self.folder, self.factor, self.nodes = folder.absolute(), factor, nodes
         host, user = socket.gethostname().split(".")[0], getpass.getuser()
-        system = SYSTEM.format(host=host, port=port, user=user, folder=self.folder)
+        given = {"host": host, "port": port, "user": user, "folder": self.folder}
+        system = SYSTEM.format(**given, patience=5 if factor == 1 else 2000)
         for number, node in enumerate(nodes, 1):
             where = f"NodeName={node} NodeHostname={node} NodeAddr=127.0.0.1 Port={port + number}"
             conf = re.sub(rf"^NodeName={node}\b", where, conf, flags=re.MULTILINE)
@@ -135,16 +139,7 @@ class RealCluster:
     def __enter__(self) -> RealCluster:
         daemons = [f"slurmctld -D -f {self.conf}"]
         daemons += [f"slurmd -D -N {node} -f {self.conf}" for node in self.nodes]
-        script = " & ".join([*daemons, "wait"])
-        with (self.folder / "daemons.out").open("w") as out:
-            self._session = subprocess.Popen(
-                ["faketime", "-f", f"+0 x{self.factor}", "sh", "-c", script],
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        self._sessions = [self._session(" & ".join([*daemons, "wait"]))]
         for _ in range(120):
             states = set(self._command("sinfo", "-h", "-N", "-o", "%N %T").splitlines())
             if states == {f"{node} idle" for node in self.nodes}:
@@ -153,14 +148,46 @@ class RealCluster:
         self.__exit__()
         raise RuntimeError(f"Slurm did not start; see {self.folder}/slurmctld.log")
 
+    def _session(self, script: str) -> subprocess.Popen[bytes]:
+        """Start daemons."""
+        clock = [] if self.factor == 1 else ["faketime", "-f", f"+0 x{self.factor}"]
+        with (self.folder / "daemons.out").open("a") as out:
+            return subprocess.Popen(
+                [*clock, "sh", "-c", script],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def kill(self, daemon: str = "slurmctld") -> None:
+        """Kill the controller, or the daemon of a node by its name; jobs run on."""
+        file = self.folder / f"{daemon}.pid"
+        os.kill(int(file.read_text()), signal.SIGKILL)
+        file.unlink()
+
+    def start(self, daemon: str = "slurmctld") -> None:
+        """Start a daemon that was killed."""
+        node = "" if daemon == "slurmctld" else f"-N {daemon} "
+        program = daemon if not node else "slurmd"
+        self._sessions.append(self._session(f"exec {program} -D {node}-f {self.conf}"))
+
+    def resume(self) -> None:
+        """Have nodes take part again that Slurm has drained, as administrators do."""
+        for node in self.nodes:
+            self._command("scontrol", "update", f"nodename={node}", "state=resume")
+
     def __exit__(self, *_: object) -> None:
         self._command("scancel", "--state=PENDING", "--me")
         self._command("scancel", "--me")
-        os.killpg(self._session.pid, signal.SIGTERM)
-        try:
-            self._session.wait(10)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._session.pid, signal.SIGKILL)
+        for session in self._sessions:
+            with suppress(ProcessLookupError):
+                os.killpg(session.pid, signal.SIGTERM)
+            try:
+                session.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(session.pid, signal.SIGKILL)
 
     def replay(self, jobs: Sequence[Submission]) -> list[Ended]:
         """Submit jobs when they are due and wait until all have ended; return them in order."""

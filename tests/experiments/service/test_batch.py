@@ -166,7 +166,7 @@ def test_what_a_site_forgets_runs_on_until_its_life_ends(site, system, tmp_path)
 
 
 def test_what_is_killed_with_its_node_has_ended(site, tmp_path, monkeypatch):
-    monkeypatch.setattr(batch, "SILENCE", 0.1)
+    monkeypatch.setattr(batch, "SIGN", 0.1)
     found, folder = job(tmp_path, "kill -KILL $PPID; exit 0")
     site.start(found, folder)
     *_, end = news_of(site, End)

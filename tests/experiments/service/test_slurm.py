@@ -1,0 +1,220 @@
+"""A service of real Slurm clusters, started on this machine for the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, closing
+
+import pytest
+
+from experiments.service.grid_file import load_grid
+from experiments.service.service import serving
+from experiments.service.store import Store
+from grid.errors import GridError
+from tests.agents.slurm.real_cluster import DAEMONS, RealCluster, lacking
+from tests.experiments.commands import call
+
+from .test_service import CODE, ROOT, shell, until
+
+SITE = '[[sites]]\nname = "{name}"\ndriver = "slurm"\nslurm_conf = "{conf}"\n'
+CONF = """\
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1,sched_interval=1,batch_sched_delay=0,bf_resolution=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+NodeName={name}1 CPUs=4 State=UNKNOWN
+NodeName={name}2 CPUs=4 State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=UNLIMITED State=UP
+"""
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+PORTS = {"a": 7310 + 100 * WORKER, "b": 7330 + 100 * WORKER}
+ONE_MINUTE = 60.0
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory):
+    """Two clusters of two nodes of four processors each."""
+    required = os.environ.get("METASCHED_SLURM") == "required"
+    if (missing := lacking(DAEMONS)) and not required:
+        pytest.skip(f"needs Slurm: {missing} not installed")
+    with ExitStack() as opened:
+        os.environ["PATH"] += ":/usr/sbin:/sbin"
+        yield {
+            name: opened.enter_context(
+                RealCluster(
+                    tmp_path_factory.mktemp(name),
+                    CONF.format(name=name),
+                    [f"{name}1", f"{name}2"],
+                    port,
+                    factor=1,
+                )
+            )
+            for name, port in PORTS.items()
+        }
+
+
+@pytest.fixture
+def grid(clusters, tmp_path):
+    sites = [SITE.format(name=name, conf=of.conf) for name, of in clusters.items()]
+    (tmp_path / "grid.toml").write_text('global = "dll"\nlocal = "easy"\n' + "".join(sites))
+    return tmp_path / "grid.toml"
+
+
+def ask(cluster, *words):
+    return cluster._command(*words)
+
+
+@pytest.mark.thorough
+def test_jobs_run_on_clusters_of_slurm(grid, state, clusters, tmp_path):
+    text = 'echo "$METASCHED_JOB $METASCHED_SITE $SLURM_NTASKS" >> told; sleep 1'
+    said = []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        for at in range(12):
+            service.store.add(**shell(text), size=1 + at % 3, time_s=10.0, folder=str(tmp_path))
+        service.store.add(**shell("exit 3"), size=8)
+        service.store.add(**shell("exec sleep 1000"), size=5, name="endless")
+        until(service, lambda: service.store.job(14).started is not None)
+        assert call("cancel", "--state", state, 14).exit_code == 0
+        until(service, lambda: not service.store.left())
+        jobs = service.store.jobs()
+    assert [job.state for job in jobs] == ["done"] * 12 + ["failed", "cancelled"]
+    assert (jobs[12].exit_status, jobs[13].exit_status) == (3, 143)
+    told = sorted((tmp_path / "told").read_text().split("\n")[:-1])
+    assert told == sorted(f"{job.job} {job.site} {job.size}" for job in jobs[:12])
+    assert {job.site for job in jobs} == {"a", "b"}
+    for site in "ab":
+        for each in (here := [job for job in jobs if job.site == site]):
+            beside = [job for job in here if job.started <= each.started < job.ended]
+            assert sum(job.size for job in beside) <= 8
+
+
+@pytest.mark.thorough
+def test_what_others_have_and_nodes_that_are_drained_are_left_to_them(grid, state, clusters):
+    other = clusters["a"]
+    ask(other, "sbatch", "-n", "3", "-J", "other", "-o", "/dev/null", "--wrap", "sleep 1000")
+    ask(other, "scontrol", "update", "nodename=a2", "state=drain", "reason=test")
+    said = []
+    try:
+        with serving(load_grid(str(grid)), state, 0, said.append) as service:
+            until(service, lambda: "a: 1 of 8 processors for our jobs" in said)
+            for _ in range(4):
+                service.store.add(["true"], 4)
+            service.store.add(["true"], 1, only="a")
+            until(service, lambda: not service.store.left())
+            assert [job.site for job in service.store.jobs()] == [*"bbbba"]
+            ask(other, "scancel", "-n", "other")
+            other.resume()
+            until(service, lambda: "a: 8 of 8 processors for our jobs" in said)
+    finally:
+        ask(other, "scancel", "-n", "other")
+        other.resume()
+
+
+@pytest.mark.thorough
+def test_a_controller_that_is_killed_loses_no_job(grid, state, clusters, tmp_path):
+    """Not even those that it has just taken in, which Slurm forgets then."""
+    said, killed = [], clusters["a"]
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        first = service.store.add(**shell(f"sleep 4; echo 1 >> {tmp_path}/ran"), size=8, only="a")
+        until(service, lambda: service.store.job(first).started is not None)
+        for number in (2, 3, 4):
+            service.store.add(**shell(f"echo {number} >> {tmp_path}/ran"), size=2, only="a")
+        until(service, lambda: all(job.site for job in service.store.jobs("job = 1")))
+        killed.kill()
+        until(service, lambda: any("it gets no job until it answers again" in x for x in said))
+        elsewhere = service.store.add(["true"], 8)
+        until(service, lambda: service.store.job(elsewhere).ended is not None)
+        assert service.store.job(elsewhere).site == "b"
+        killed.start()
+        begun = time.monotonic()
+        while service.store.left():
+            service.step()
+            killed.resume()
+            assert time.monotonic() - begun < 4 * ONE_MINUTE
+            time.sleep(0.5)
+        assert {job.state for job in service.store.jobs()} == {"done"}
+    assert sorted((tmp_path / "ran").read_text().split()) == ["1", "2", "3", "4"]
+
+
+@pytest.mark.slow
+def test_every_job_runs_once_whatever_is_killed(grid, state, clusters, tmp_path):
+    draws, jobs, kills = random.Random(1), 1000, 100
+    with closing(Store(state, make=True)) as store:
+        for number in range(1, jobs + 1):
+            text = f"echo {number} >> {tmp_path}/ran; sleep {draws.uniform(1.0, 5.0):.2f}"
+            store.add(**shell(text), size=draws.choice([1, 1, 2, 4]), time_s=20.0)
+    command = [sys.executable, "-c", CODE, str(grid), str(state)]
+
+    def serve():
+        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+
+    service = serve()
+    for _ in range(kills):
+        time.sleep(draws.uniform(1.0, 6.0))
+        for cluster in clusters.values():
+            cluster.resume()
+        what, cluster = draws.choice(["service", "controller", "node"]), draws.choice("ab")
+        if what == "service":
+            service.send_signal(signal.SIGKILL)
+            service.wait()
+            service = serve()
+        else:
+            daemon = "slurmctld" if what == "controller" else f"{cluster}{draws.choice('12')}"
+            clusters[cluster].kill(daemon)
+            time.sleep(draws.uniform(0.0, 8.0))
+            clusters[cluster].start(daemon)
+    while service.poll() is None:
+        for cluster in clusters.values():
+            cluster.resume()
+        time.sleep(1.0)
+    with closing(Store(state)) as store:
+        assert {job.state for job in store.jobs()} == {"done"}
+    assert sorted(map(int, (tmp_path / "ran").read_text().split())) == [*range(1, jobs + 1)]
+
+
+@pytest.mark.thorough
+def test_a_cluster_that_does_not_answer_is_refused_unless_it_is_known(grid, state, clusters):
+    for job in (served := [load_grid(str(grid))]):
+        assert [each.size for each in job.drivers] == [8, 8]
+    with serving(served[0], state, 0, print):
+        pass
+    nowhere = clusters["a"].folder / "none.conf"
+    grid.write_text(grid.read_text().replace(str(clusters["a"].conf), str(nowhere)))
+    with pytest.raises(GridError, match=r"sites\[0\]: .*; accepted: a cluster that answers"):
+        load_grid(str(grid))
+    found = call("serve", grid, "--state", state, "--once")
+    assert found.exit_code == 0
+    assert json.loads(call("queue", "--state", state, "--json").stdout) == []
+    text = SITE.format(name="a", conf=clusters["a"].conf) + 'partition = "none"\n'
+    grid.write_text('global = "dll"\nlocal = "easy"\n' + text)
+    with pytest.raises(GridError, match=r"sites\[0\]: partition: found 'none'; accepted: main"):
+        load_grid(str(grid))
+
+
+@pytest.mark.thorough
+def test_clusters_by_psij(grid, state, clusters, monkeypatch):
+    pytest.importorskip("psij")
+    monkeypatch.setenv("SLURM_CONF", str(clusters["a"].conf))
+    site = '[[sites]]\nname = "P"\ndriver = "psij"\nexecutor = "slurm"\nslots = 4\n'
+    grid.write_text(f'global = "dll"\nlocal = "fcfs"\n{site}')
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        for text in ("echo x; echo $SLURM_NTASKS", "exit 4", "exec sleep 1000"):
+            service.store.add(**shell(text), size=2, time_s=300.0)
+        until(service, lambda: service.store.job(3).started is not None)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        assert service.store.job(3).state == "running"
+        assert call("cancel", "--state", state, 3).exit_code == 0
+        until(service, lambda: not service.store.left())
+        jobs = service.store.jobs()
+    assert [job.state for job in jobs] == ["done", "failed", "cancelled"]
+    assert [job.exit_status for job in jobs[:2]] == [0, 4]
+    assert (state / "jobs" / "1" / "output").read_text() == "x\n2\n"
+    grid.write_text(grid.read_text().replace('"slurm"', '"slrum"'))
+    with pytest.raises(GridError, match="executor: found 'slrum'; did you mean slurm"):
+        load_grid(str(grid))
