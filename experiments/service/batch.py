@@ -37,7 +37,7 @@ LOOK, IDLE = 1.0, 5.0
 LONGEST = 60.0
 """Longest time after which a site is asked again that does not answer, s."""
 SILENCE, SIGN = 60.0, 25.0
-"""How long without a sign of life a job has ended that its site does not know, or calls ended, s."""
+"""How long without a sign of life a job has ended that its site forgot, or calls ended, s."""
 AGREEING = 2
 """How many looks in succession have to say the same of what may change between two questions."""
 TRIES = 10

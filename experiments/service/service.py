@@ -85,7 +85,9 @@ class Service:
             began = store.note("began", time.time())
         self._began = float(began)
         sizes = scenario.platform.sizes.tolist()
-        store.note("sites", dict(zip(scenario.platform.names, sizes, strict=True)))
+        names, rates = scenario.platform.names, scenario.platform.rates.tolist()
+        store.note("sites", dict(zip(names, sizes, strict=True)))
+        store.note("rates", dict(zip(names, rates, strict=True)))
         self.model: Any = scenario.model(seed, made=Mirror)
         self._stopping = False
         self._last = 0  # number of the last job that was taken in

@@ -18,6 +18,7 @@ from grid.logs.files import bare_name, opened, refuse_foreign
 from grid.logs.gwf import gwf_log
 from grid.logs.job_columns import COLUMNS
 from grid.logs.job_csv import csv_log, write_csv
+from grid.logs.live import MAGIC, live_log
 from grid.logs.log import SAID, Log
 from grid.logs.parquet import parquet_log, write_parquet
 from grid.logs.sacct import sacct_log
@@ -89,6 +90,7 @@ FORMATS = {
         lambda path, clusters, speed, partition_field: gwf_log(path, partition_field),
     ),
     "sacct": Format("Slurm, sacct -P", "", lambda path, *_: sacct_log(path)),
+    "live": Format("jobs of metasched serve", ".db", lambda path, *_: live_log(path)),
     "batsim": Format(
         "Batsim",
         ".json",
@@ -206,8 +208,9 @@ def format_of(path: Path) -> str:
         return name
     with opened(path) as file:
         head = file.read(HEAD)
-    if head.startswith(b"PAR1"):
-        return "parquet"
+    for magic, name in ((b"PAR1", "parquet"), (MAGIC, "live")):
+        if head.startswith(magic):
+            return name
     lines = [line.strip() for line in head.decode("utf-8-sig", "replace").splitlines()]
     found = _by_lines([line for line in lines if line])
     if found is None:

@@ -185,6 +185,7 @@ class Log:
             start = None  # it is no clock of ours
         if self.from_first:
             jobs["arrival"] -= zero
+            jobs["deadline"] -= zero
             start = None if start is None else clock_at(start, zero)
         return Table(
             jobs,

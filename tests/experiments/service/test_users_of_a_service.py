@@ -11,9 +11,10 @@ from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
 from experiments.service.store import FILE, Store
 from grid.errors import GridError
+from grid.logs.formats import read
 from tests.experiments.commands import call
 
-from .served import served
+from .served import GRID, served
 
 
 def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
@@ -47,6 +48,32 @@ def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
     assert call("log", *to, 1).stdout == "x"
 
 
+def test_what_has_run_is_a_workload(grid, state, tmp_path):
+    grid.write_text(GRID.replace("slots = 2", "slots = 2\nrate = 2.0"))
+    jobs = [{"command": ["sleep", "0.2"], "name": name, "time_s": 60.0} for name in "xyx"]
+    done, _ = served(grid, state, *jobs, {"command": ["true"], "size": 3})
+    log = read(state / FILE)
+    assert (log.format, log.processors) == ("live", 3)
+    table = log.cleaned()
+    assert table.jobs["number"].tolist() == [1, 2, 3]
+    rates = [{"A": 2.0, "B": 1.0}[job.site] for job in done[:3]]
+    ran = [(job.ended - job.started) * rate for job, rate in zip(done, rates, strict=False)]
+    assert table.jobs["runtime"].tolist() == pytest.approx(ran)
+    assert table.jobs["recorded_wait"].tolist() == pytest.approx(
+        [job.started - job.submitted for job in done[:3]]
+    )
+    assert table.jobs["application"].tolist() == [0, 1, 0]
+    assert table.applications == {0: "x", 1: "y", 2: "true"}
+    assert table.start.timestamp() == pytest.approx(done[0].submitted)
+    with closing(Store(state)) as store:
+        store._file.execute("PRAGMA user_version = 99")
+    with pytest.raises(GridError, match=r"jobs\.db: found version 99; accepted: 2"):
+        read(state / FILE)
+    (tmp_path / "other").write_bytes(b"SQLite format 3\0 and no more")
+    with pytest.raises(GridError, match=r"other: .*; accepted: the jobs\.db of metasched serve"):
+        read(tmp_path / "other")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -54,6 +81,9 @@ def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
         (["submit", "no-such-program"], "command: found 'no-such-program'; accepted: a program"),
         (["submit", "--time", "1e300d", "true"], "--time: found 8.64e+304 s; accepted: at most 1e"),
         (["submit", "--time", "soon", "true"], "--time: found 'soon'; accepted: "),
+        (["submit", "--site", "C", "true"], "site 'C': unknown; accepted: A, B"),
+        (["submit", "--site", "B", "-n", 2, "true"], "found 2; accepted: at most 1, those of B"),
+        (["hold", 7], "job: found 7; accepted: one that"),
         (["cancel", 7], "job: found 7; accepted: one that `metasched queue --all` lists"),
         (["log", 7], "job: found 7; accepted: "),
         (["wait", 7], "job: found 7; accepted: "),
@@ -96,6 +126,35 @@ def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
     (state / FILE).write_bytes(b"no database" * 100)
     with pytest.raises(GridError, match="cannot be used: file is not a database"):
         served(grid, state)
+
+
+def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path):
+    script = tmp_path / "job.sh"
+    lines = ["#!/bin/sh -e", "#SBATCH -n 2 -c1 --time=1:30 # so", "", "#SBATCH --mem=4G -J mine -H"]
+    script.write_text("\n".join([*lines, f"#SBATCH --chdir={tmp_path}", "pwd", "#SBATCH -n 9"]))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        to = "--state", state
+        told = call("submit", *to, "--json", script, "x")
+        assert told.stdout == "1\n"
+        assert "'--mem=4G' of #SBATCH lines is without meaning here" in told.stderr
+        found = service.store.job(1)
+        assert found.command == ("/bin/sh", "-e", str(script), "x")
+        assert (found.size, found.time, found.name, found.held) == (2, 90.0, "mine", 1)
+        script.chmod(0o700)
+        assert call("submit", *to, "-n", 1, "--time", "5s", script).exit_code == 0
+        found = service.store.job(2)
+        assert (found.command, found.size, found.time) == ((str(script),), 1, 5.0)
+        for number in (1, 2):
+            assert call("release", *to, number).exit_code == 0
+        again = call("release", *to, 1)
+        assert "job 1: waiting; accepted: a job that is held" in again.output
+        service.run(once=True)
+    assert call("log", *to, 1).stdout == f"{tmp_path}\n"
+    for line, says in (("-n many", "job.sh:2: found '#SBATCH -n many'"), ("-t x", "job.sh:2: f")):
+        script.write_text(f"#!/bin/sh\n#SBATCH {line}\n")
+        bad = call("submit", *to, script)
+        assert (bad.exit_code, bad.stdout) == (2, "")
+        assert says in bad.output
 
 
 @pytest.mark.parametrize(
