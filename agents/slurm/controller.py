@@ -24,15 +24,12 @@ from agents.slurm.qos import InUse, Qos, read_qos
 from agents.slurm.records import with_included
 from agents.slurm.ticks import next_tick, ticked
 from agents.slurm.usage import Association, Usage, classic, fair_tree
-from agents.slurm.waiting import Entry, Waiting, hindrance, lack_of_nodes
+from agents.slurm.waiting import MINUTE, Entry, Waiting, hindrance, lack_of_nodes, time_limit
 from grid.errors import GridError
 from grid.kernel.state import FREE
 from grid.named_files import alone
 from grid.settings import Checked, setting
 from grid.workloads.table import Table
-
-MINUTE = 60.0
-"""Time limits of Slurm are whole minutes, s."""
 
 
 @dataclass(frozen=True)
@@ -196,9 +193,8 @@ class SlurmScheduler(PlanningScheduler):
     def _landed(self, slot: int, submission: int) -> Entry:
         world = self.model.world
         jobs = world.jobs
-        time = float(jobs["predicted_time"][slot])
         account, part, qos, ran_over = self.filing.of(submission)
-        limit = MINUTE * math.ceil(time / MINUTE - 1e-9)
+        limit = time_limit(world, slot, self.cluster.index, min(part.max_time, qos.wall))
         user = int(jobs["user"][slot])
         size = int(jobs["size"][slot])
         mask = self.machine.mask(part.nodes)

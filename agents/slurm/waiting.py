@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from agents.slurm.conf import Partition
@@ -9,10 +10,16 @@ from agents.slurm.nodes import Counts, Mask, chosen
 from agents.slurm.qos import NONE, Qos, Running
 from agents.slurm.usage import Association
 from grid.foreign import plain
+from grid.kernel.state import TRUTH
+from grid.world.world import World
 
 LATE = 120.0
 """By how much, s, a job may outlast its limit before its site ends it: cleaning raises what it
 asked for to what it ran."""
+
+
+MINUTE = 60.0
+"""Time limits of Slurm are whole minutes, s."""
 
 
 class Waiting(NamedTuple):
@@ -92,6 +99,20 @@ def lack_of_nodes(job: Waiting, free: Counts, weights: Counts) -> str:
     if chosen(free, weights, job.size, 1, most) is None:
         return f"has MaxNodes={most:.0f}, too few for the size"
     return f"has MinNodes={least:.0f}, more than it can give"
+
+
+def time_limit(world: World, slot: int, cluster: int, longest: float) -> float:
+    """Return the time limit of a job, s: the run time to expect of it, in whole minutes.
+
+    Where nobody asked for more than the longest limit, it is no longer than that, whatever is
+    expected: a job without a limit of its own has that of its partition.
+    """
+    expected = float(world.jobs["predicted_time"][slot])
+    asked = float(world.jobs["requested_time"][slot]) / float(world.state.rate[cluster])
+    if math.isinf(asked):
+        asked = expected if world.state.predicting == TRUTH else 0.0
+    limit, least = (MINUTE * math.ceil(time / MINUTE - 1e-9) for time in (expected, asked))
+    return min(limit, longest) if least <= longest else limit
 
 
 def hindrance(job: Waiting, ran_over: bool, lacking: str) -> str:

@@ -12,6 +12,7 @@ from grid.workloads.table import Table
 from grid.workloads.transform import moved
 
 TOLD = (
+    "partitions: numbered from 0 on",
     "users and applications: numbered at random, differently each time",
     "jobs: numbered from 1 on, in order of arrival",
     "times: from the first arrival on, without a date",
@@ -51,4 +52,5 @@ def anonymous(table: Table) -> Table:
         _, index = np.unique(jobs[name][known], return_inverse=True)
         numbers = draw.permutation(int(index.max(initial=-1)) + 1)
         jobs[name][known] = numbers[index]
-    return replace(table, jobs=jobs, start=None, applications={})
+    filed = {name: tuple(map(str, range(len(each)))) for name, each in table.filed.items()}
+    return replace(table, jobs=jobs, start=None, applications={}, filed=filed)

@@ -104,6 +104,14 @@ def said(jobs: JobArray) -> dict[str, int]:
     return found
 
 
+def _other_requests(log: Log) -> int:
+    """Return how many jobs got another size than they asked for."""
+    if log.requested_size is None:
+        return 0
+    size, asked = log.records["size"], log.requested_size
+    return int((log.usable & (size > 0) & (asked > 0) & (size != asked)).sum())
+
+
 def lost(log: Log, table: Table, format: str) -> Iterator[str]:
     """Yield, in words, what a log says that is not in the file it was written to.
 
@@ -140,6 +148,8 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
             yield f"submit times less {moved:.15g} s: the first job arrives at 0"
     if log.remarks:
         yield f"{counted(log.remarks, 'other line')} at the head left out: no meaning here"
+    if count := _other_requests(log):
+        yield f"requested size of {counted(count, 'job')} left out: that which was allocated counts"
     renamed = () if are_numbers(table.filed.get("partition", ())) else ("partition",)
     for name in (*log.numbered, *renamed):
         if name in FORMATS[format].holds:

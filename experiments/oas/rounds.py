@@ -176,6 +176,11 @@ def _check_rounds(result: ResultFiles) -> None:
             f"{where}: metrics.rounds: found none; accepted: a run in mode batch, or one of MUSCLE "
             "in mode open"
         )
+    if getattr(parameters, "levels", 1) > 1 or getattr(parameters, "domains", ()):
+        raise GridError(
+            f"{where}: parameters.levels: found several MUSCLEs; accepted: one, for of what each "
+            "of several dispatches, the optimum does not know the ways of the orders"
+        )
     if parameters.mean_up_time > 0:
         raise GridError(
             f"{where}: parameters.mean_up_time: found {parameters.mean_up_time:g}; accepted: 0, "

@@ -245,6 +245,11 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
         size = size_of(metric, row["difference"], row["mean"], row["half_width"])
         often = f"{side} in {row[side]} of {row['n']} {pieces(outcome, row['n'])}"
         return f"{verb} by {size} ({often}){but}"
+    if verb == "changes" and (others := alone & ~sure).any():
+        some = f"{others.sum()} more" if others.sum() + sure.sum() < len(rows) else "the others"
+        if others.sum() == 1 and some == "the others":
+            some = "the other"
+        but = f", and may change in {some}, by {_range(metric, rows[others])}"
     return f"{verb} by {_range(metric, rows[sure])} in {sure.sum()} of {len(rows)} cases{but}"
 
 

@@ -118,7 +118,7 @@ def read_fields(
     unused = UNUSED | (AFTER if whole_line else SITES)
     unused.pop(partition_field - 1, None)
     held: set[int] = set()
-    most = FIELDS
+    most, later = FIELDS, False
     with opened_text(path) as file:
         first = 1
         for lines in line_blocks(file, path):
@@ -127,6 +127,7 @@ def read_fields(
             if not parts and len(comments) < MOST_COMMENTS:
                 comments += lines[:data]
             if data is not None:
+                later |= any(each not in UNSAID for each in _split(lines[data], comment)[FIELDS:])
                 column = _columns(path, lines, first, comment, numeric)
                 parts.append(_records(column))
                 requested.append(column[REQUESTED].astype(np.int64))
@@ -169,6 +170,7 @@ def read_fields(
         partition = np.where(known, np.cumsum(known) - 1, UNKNOWN)[place]
         partitions = tuple(f"{value:.15g}" for value in values[known])
     records["partition"] = partition
+    more = (f"fields after the {FIELDS}th",) if later else ()
     return Fields(
         records,
         np.concatenate(requested),
@@ -177,7 +179,7 @@ def read_fields(
         comments,
         tuple(named),
         named.get("application", {}),
-        tuple(dict.fromkeys(what for each, what in unused.items() if each in held)),
+        tuple(dict.fromkeys(what for each, what in unused.items() if each in held)) + more,
     )
 
 

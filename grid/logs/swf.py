@@ -110,7 +110,7 @@ def write_swf(stream: TextIO, table: Table) -> None:
     ; Version: 2.2
     ; MaxJobs: 1
     ; MaxRecords: 1
-    1 0 -1 0.5 4 -1 -1 4 -1 -1 1 -1 -1 -1 -1 -1 -1 -1
+    1 0 -1 0.5 4 -1 -1 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
     """
     jobs = table.jobs
     stream.write(f"; Version: 2.2\n; MaxJobs: {len(jobs)}\n; MaxRecords: {len(jobs)}\n")
@@ -132,7 +132,7 @@ def write_swf(stream: TextIO, table: Table) -> None:
     ):
         stream.write(
             f"{number} {_plain(submit)} {_plain(wait)} {_plain(run)} {size} -1 -1 {size} "
-            f"{_plain(time)} -1 1 {user} -1 {application} -1 {part} -1 -1\n"
+            f"{_plain(time)} -1 -1 {user} -1 {application} -1 {part} -1 -1\n"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from grid.platform.multicluster import Platform
@@ -27,6 +28,16 @@ def test_a_job_that_ran_over_its_limit_starts(tmp_path):
     model = ran(**setup)
     assert done(model)["number"].tolist() == [1]  # the last had asked for more than 10 min
     assert reasons(model) == ["the time limit is above that of partition one"] * 2
+
+
+def test_a_job_without_a_limit_is_not_refused_for_what_is_expected_of_it(tmp_path):
+    """Nor one whose own limit is low enough, however wrong predictions are."""
+    jobs = jobs_of((0, 2, 60, 60, 1), (5, 2, 60, 540, 1))
+    jobs["requested_time"][0] = np.inf
+    setup = given(jobs, written(tmp_path, NODES), Platform.star([8]), partitions=("both", "one"))
+    for error in (0.0, 2.0, 5.0):
+        model = ran(**setup | {"prediction_error": error})
+        assert sorted(done(model)["number"].tolist()) == [1, 2]
 
 
 @pytest.mark.parametrize("age", ["", "PriorityType=priority/multifactor\nPriorityWeightAge=9\n"])

@@ -222,6 +222,33 @@ def test_only_partitions_of_jobs_are_told_as_left_out(tmp_path):
     assert "metasched: partition of 2 jobs left out: no place for it\n" in said
 
 
+def test_what_swf_loses_is_told(tmp_path):
+    """A request for another size, fields after the last, and the status, which is not made up."""
+    path, new = tmp_path / "log.swf", tmp_path / "new.swf"
+    rows = [record(1, 0, 60, 4).split(), record(2, 5, 60, 4).split()]
+    rows[0][7], rows[1][10] = "9", "5"
+    path.write_text("\n".join(" ".join([*row, "{1129}", "-1"]) for row in rows))
+    said = call("convert", path, new).stderr
+    assert "requested size of 1 job left out: that which was allocated counts\n" in said
+    assert "fields after the 18th left out: no meaning here\n" in said
+    written = [line.split() for line in new.read_text().splitlines() if line[0] != ";"]
+    assert [(len(row), row[7], row[10]) for row in written] == [(18, "4", "-1")] * 2
+    path.write_text("\n".join(" ".join([*row, "-1"]) for row in rows))
+    assert "18th" not in call("convert", path, new).stderr
+
+
+def test_an_anonymous_log_has_other_partitions(tmp_path):
+    path, new = tmp_path / "log.swf", tmp_path / "new.swf"
+    rows = [record(n, n, 60, 4).split() for n in range(3)]
+    rows = [
+        [*row[:15], part, *row[16:]] for row, part in zip(rows, ("52", "-1", "50"), strict=True)
+    ]
+    path.write_text("\n".join(map(" ".join, rows)))
+    assert "partitions: numbered from 0 on" in call("convert", path, new, "--anonymise").stderr
+    written = [line.split() for line in new.read_text().splitlines() if line[0] != ";"]
+    assert [row[15] for row in written] == ["1", "-1", "0"]
+
+
 def test_partitions_are_kept_by_number(tmp_path):
     path, new = tmp_path / "log.swf", tmp_path / "new.swf"
     rows = [record(n, n, 60, 4).split() for n in range(3)]

@@ -266,6 +266,16 @@ def test_what_failed_by_chance_is_not_known(tmp_path):
     assert "parameters.mean_up_time: found 5000; accepted: 0" in done.output
 
 
+def test_of_several_muscles_the_ways_of_orders_are_not_known(tmp_path):
+    grid = tmp_path / "grid.toml"
+    clusters = [f'[[clusters]]\nname = "{name}"\nsize = 8\nbroker = "n"\n' for name in "AB"]
+    settings = '[parameters]\nmode = "open"\njobs = 10\nlatency = 10\nlevels = 2\n'
+    grid.write_text('[[brokers]]\nname = "n"\n' + "".join(clusters) + settings)
+    done = call("gap", run(tmp_path, grid))
+    assert done.exit_code == 2
+    assert "parameters.levels: found several MUSCLEs; accepted: one, for of what" in done.output
+
+
 def test_a_job_split_just_before_a_round_is_beside_it(tmp_path):
     rows = [(1, 0, 8, 10), (2, 0, 2, 10)]
     words = "--set", "coallocate=true", "--set", "computation_fraction=1"

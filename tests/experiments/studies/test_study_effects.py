@@ -295,6 +295,25 @@ def test_a_change_that_is_clear_alone_is_not_called_none(tmp_path):
     assert "which is not sure beside the other comparisons of this parameter" in line
 
 
+def test_what_may_change_is_told_beside_what_surely_does(tmp_path):
+    """Else a setting that is not sure would be read as one in which nothing changes."""
+
+    def result(policy, workload, setting, replication):
+        wait = 50.0 + 0.1 * replication
+        if policy.startswith("ect") and setting["latency"] == 5:
+            wait += 20.0 if setting["load"] == 0.5 else 12 + 13 * NOISE[replication] / NOISE.max()
+        return {"mean_turnaround": wait}
+
+    text = STUDY.replace("link_mbps = [100, 1000]", "load = [0.5, 0.8]\nlatency = [0, 2, 3, 4, 5]")
+    outcome = read(tmp_path, result, text=text, replications=8)
+    rows = outcome.effects.query("policy == 'ect over fcfs' and `from` == 0 and to == 5")
+    assert rows["surely_changes"].tolist() == [True, False]
+    assert (rows["difference"].abs() > rows["half_width"]).all()
+    line = next(each for each in outcome.sentences() if each.startswith("From latency 0 to 5,"))
+    assert "of ect over fcfs changes by +" in line or "ect over fcfs" in line
+    assert " in 1 of 2 cases, and may change in the other, by +" in line
+
+
 @pytest.mark.parametrize(("stable", "told"), [(1.0, False), (math.nan, True)])
 def test_where_growing_queues_were_not_judged_that_is_told(tmp_path, stable, told):
     outcome = read(tmp_path, lambda *of: {**turnaround(*of), "stable": stable})
