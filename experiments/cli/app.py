@@ -8,7 +8,18 @@ from experiments.cli.available import policies, scenarios, validate
 from experiments.cli.bench import bench
 from experiments.cli.check import check, verify
 from experiments.cli.compile import compile_
-from experiments.cli.live import cancel, drain, hold, log, queue, release, serve, submit, wait
+from experiments.cli.live import (
+    cancel,
+    drain,
+    forecast,
+    hold,
+    log,
+    queue,
+    release,
+    serve,
+    submit,
+    wait,
+)
 from experiments.cli.logs import convert, inspect
 from experiments.cli.maxutil import maxutil
 from experiments.cli.new import new
@@ -29,6 +40,6 @@ def main() -> None:
 for each in (
     *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
     *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
-    *(cancel, drain, hold, log, queue, release, serve, submit, view, wait),
+    *(cancel, drain, forecast, hold, log, queue, release, serve, submit, view, wait),
 ):
     main.add_command(each)

@@ -60,6 +60,7 @@ def serve(
         from experiments.service.grid_file import load_grid
         from experiments.service.service import serving
         from experiments.service.store import sizes_before
+        from experiments.show.numbers import counted
 
     with users_code():
         folder = Path(state or f"{Path(grid).stem}-state")
@@ -78,7 +79,10 @@ def serve(
             left = service.store.left()
             bad = service.store.jobs("state = 'failed'") if once else []
     if left:
-        click.echo(f"metasched: {left} jobs have not ended; those that run go on", err=True)
+        click.echo(
+            f"metasched: {counted(left, 'job has', 'jobs have')} not ended; those that run go on",
+            err=True,
+        )
     if bad:
         sys.exit(FAILED)
 
@@ -233,6 +237,59 @@ def drain(state: str, site: str, undo: bool) -> None:
         with store.at_once():
             store.note("drained", sorted(drained - {site} if undo else drained | {site}))
         store.ring()
+
+
+@click.command()
+@click.argument("grid", metavar="GRID")
+@_STATE
+@click.argument("jobs", nargs=-1, type=Number(1), metavar="[JOB]...")
+@click.option("--global", "global_", metavar="NAME", help="As of the service, if it has one.")
+@click.option("--local", metavar="NAME", help="As of the service, if it has one.")
+@click.option("--futures", type=Number(2), default=100, show_default=True, help="To draw.")
+@click.option("--seed", type=Number(0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@traceback_option
+def forecast(
+    grid: str,
+    state: str,
+    jobs: tuple[int, ...],
+    global_: str | None,
+    local: str | None,
+    futures: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Tell when each JOB, or all that wait or run, will start and end, and where, on GRID's sites.
+
+    The present is run to its end many times, with run times that are drawn from those of jobs that
+    have ended.
+    """
+    from rich.console import Console
+
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.service.forecast import forecast as forecast_of
+        from experiments.service.grid_file import load_grid
+        from experiments.service.listing import print_forecast
+        from experiments.service.store import sizes_before
+
+    with users_code(), closing(_store(state)) as store:
+        chosen = load_grid(grid, global_, local, sizes_before(store.folder))
+        for number in jobs:
+            if (found := store.job(number)).ended is not None:
+                raise GridError(f"job {number}: {found.state}; accepted: a job that has not ended")
+        began, now = store.note("began") or time.time(), time.time()
+        with telling("compiling what is not compiled yet, and drawing futures"):
+            told = forecast_of(
+                chosen, store.jobs(), store.note("limits") or {}, began, now, futures, seed
+            )
+    rows = [row for row in told.rows() if not jobs or row["job"] in jobs]
+    if as_json:
+        given = {"now": now, "futures": futures, "known": told.known}
+        click.echo(json.dumps({**given, "jobs": rows, "sites": told.of_sites()}))
+    else:
+        print_forecast(told, rows, Console())
 
 
 @click.command()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.model import GridModel
+from experiments.service.store import LiveJob
 from grid.jobs import JobArray, job_table
 from grid.kernel.state import RUNNING
 from grid.platform.multicluster import Platform
@@ -16,7 +17,7 @@ from grid.workloads.source import Cleaning
 from grid.world.finished import Records
 
 FOREVER = 1e12
-"""Run time of jobs whose row of execution times has to be finite, s."""
+"""Run time of jobs whose row of execution times has to be finite, and when all is over, s."""
 
 
 class Submissions:
@@ -71,27 +72,14 @@ class Mirror(GridModel):
         self.world.wait(time)
         self.running = True  # more may come
 
-    def submit(
-        self,
-        job: int,
-        size: int,
-        time: float | None,
-        deadline: float | None,
-        arrival: float,
-        only: int | None = None,
-    ) -> None:
-        """Take in a job, perhaps for `only` one cluster; times in s."""
-        row = _row(job, size, time, deadline, arrival)
-        if only is not None:
-            row["runtime"], row["times_row"] = FOREVER, only
-        self.world.submit(row)
+    def submit(self, rows: JobArray) -> None:
+        """Take in jobs, in order of their arrival."""
+        self.world.submit(rows)
 
-    def adopt(
-        self, job: int, size: int, time: float | None, deadline: float | None, cluster: int
-    ) -> None:
+    def adopt(self, row: JobArray, cluster: int) -> None:
         """Take in a job that its cluster has just started, whoever decided that."""
-        row = _row(job, size, time, deadline, self.now)
-        self._slots[job] = self.world.jobs.adopt(row, cluster, self.pace.runtime)
+        slot = self.world.jobs.adopt(row, cluster, self.pace.runtime)
+        self._slots[row["number"].item()] = slot
         self._started = self.world.state.started
 
     def end(self, job: int) -> None:
@@ -119,6 +107,11 @@ class Mirror(GridModel):
                 resources.restore(cluster, processor, now)
                 gone.remove(processor)
 
+    def finish(self) -> None:
+        """Let everything happen that will, if nobody outside does anything more."""
+        self._run_until(self.now + FOREVER)
+        self.world.log.flush()
+
     def starts(self) -> list[Start]:
         """Return the jobs that have started since this was asked last."""
         state, jobs = self.world.state, self.world.jobs
@@ -143,12 +136,16 @@ class Mirror(GridModel):
         self._rejected += records["number"][np.isnan(records["start"])].tolist()
 
 
-def _row(
-    job: int, size: int, time: float | None, deadline: float | None, arrival: float
-) -> JobArray:
-    row = job_table(1)
-    row["number"], row["size"], row["arrival"] = job, size, arrival
-    row["runtime"] = np.inf
-    row["requested_time"] = np.inf if time is None else time
-    row["deadline"] = np.inf if deadline is None else deadline
-    return row
+def rows_of(jobs: Sequence[LiveJob], began: float, now: float) -> JobArray:
+    """Return jobs as the mirror of a service has them that began at a time by the clock, s.
+
+    What is later than now has arrived now; run times are infinite. They are in order of arrival.
+    """
+    rows = job_table(len(jobs))
+    for row, job in zip(rows, jobs, strict=True):
+        row["number"], row["size"] = job.job, job.size
+        row["arrival"] = min(job.submitted, now) - began
+        row["requested_time"] = np.inf if job.time is None else job.time
+        row["deadline"] = np.inf if job.deadline is None else job.deadline - began
+    rows["runtime"] = np.inf
+    return rows

@@ -16,7 +16,7 @@ from typing import Any
 
 from experiments.run.files import lock
 from experiments.service.grid_file import LiveGrid
-from experiments.service.mirror import Mirror
+from experiments.service.mirror import FOREVER, Mirror, rows_of
 from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of
 from experiments.service.store import (
     BELL,
@@ -31,6 +31,7 @@ from experiments.service.store import (
     Store,
 )
 from grid.errors import GridError, PlacementError
+from grid.jobs import JobArray
 
 PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 """Errors of the system for which a job is started later, and has not failed."""
@@ -193,6 +194,8 @@ class Service:
             if limit != self._limits[cluster]:
                 self.model.limit(cluster, limit)
                 self._limits[cluster] = limit
+                names = [each.name for each in self.sites]
+                self.store.note("limits", dict(zip(names, self._limits, strict=True)))
             if (site.name in wanted) != (site.name in self._drained):
                 back = site.name in self._drained
                 self._say(
@@ -309,10 +312,9 @@ class Service:
             self.store.update(job.job, state=state, started=began)
         self._known[job.job] = self.store.job(job.job)
         self.model.advance(max(self.model.now, min(started - self._began, self.now)))
-        deadline, _ = self._times(job)
         cluster = [site.name for site in self.sites].index(str(job.site))
         try:
-            self.model.adopt(job.job, job.size, job.time, deadline, cluster)
+            self.model.adopt(self._row(job), cluster)
         except PlacementError as error:
             raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
         self._say(f"{job}: {'runs on' if began else 'may begin'} at {job.site}")
@@ -330,20 +332,19 @@ class Service:
         if job.held:
             self._held.add(job.job)
         elif not job.cancelled:
-            only = None
+            row = self._row(job)
             if job.only is not None:
                 names = [site.name for site in self.sites]
                 if job.only not in names:
                     self._fail(job, f"no site {job.only}")
                     return
-                only = names.index(job.only)
+                row["runtime"], row["times_row"] = FOREVER, names.index(job.only)
             self._known[job.job] = job
-            self.model.submit(job.job, job.size, job.time, *self._times(job), only)
+            self.model.submit(row)
 
-    def _times(self, job: LiveJob) -> tuple[float | None, float]:
-        """Return the deadline and the arrival of a job by the mirror's clock, s."""
-        deadline = None if job.deadline is None else job.deadline - self._began
-        return deadline, min(job.submitted - self._began, self.now)
+    def _row(self, job: LiveJob) -> JobArray:
+        """Return a job as the mirror has it."""
+        return rows_of([job], self._began, self._began + self.now)
 
 
 def _ending(job: LiveJob, end: End) -> tuple[str, str]:

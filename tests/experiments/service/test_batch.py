@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
@@ -29,6 +29,7 @@ class Pretended:
         self.size, self.taken, self.jobs, self.cancelled = size, [], {}, []
         self.silent = self.loses = 0
         self.fails = None
+        self.processes = []
         self.listed = {}
 
     def take_up(self, token, folder):
@@ -50,6 +51,7 @@ class Pretended:
             self.loses -= 1
             return
         self.jobs[token] = subprocess.Popen(["/bin/sh", *script], start_new_session=True)
+        self.processes.append(self.jobs[token])
 
     def cancel(self, token, at_once):
         self.cancelled.append((token, at_once))
@@ -66,7 +68,12 @@ def hurry(monkeypatch):
 
 @pytest.fixture
 def system():
-    return Pretended()
+    system = Pretended()
+    yield system
+    for process in system.processes:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(SOON)
 
 
 @pytest.fixture

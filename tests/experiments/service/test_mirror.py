@@ -57,9 +57,9 @@ def mirrored(chosen, jobs):
             model.end(job)
             del ends[job]
         if now == arrival:
-            row = coming.pop(0)
-            names = "number", "size", "requested_time", "deadline", "arrival"
-            model.submit(*(row[name].item() for name in names))
+            row = np.array([coming.pop(0)])
+            row["runtime"] = np.inf
+            model.submit(row)
         model.advance(now)
         for job, cluster in model.starts():
             starts[job] = (model.now, cluster)

@@ -1,0 +1,249 @@
+"""Forecasts: the present of a service, run to its end many times with run times that are drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.service.grid_file import LiveGrid
+from experiments.service.mirror import Mirror, rows_of
+from experiments.service.store import DONE, FAILED, RUNNING, STARTING, WAITING, LiveJob
+from grid.world.finished import Records
+
+Floats = npt.NDArray[np.float64]
+
+ENOUGH = 5
+"""Jobs from which run times are drawn, at least."""
+UNKNOWN_TIME = 3600.0
+"""Run time of a job of which nothing is known, s, as that which is expected of it."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class RunTimes:
+    """What is known of how long jobs run, s on a site of rate 1.
+
+    They are drawn from jobs of the same name that have ended, if these are `ENOUGH`, else from all:
+    from their run times over what was requested, where both have that, else from their run times.
+    If too few have ended, a job runs for as long as was requested.
+
+    Parameters
+    ----------
+    ended : sequence of LiveJob
+        Jobs whose commands have ended.
+    rates : mapping of str to float
+        Of sites.
+    """
+
+    def __init__(self, ended: Sequence[LiveJob], rates: Mapping[str, float]) -> None:
+        self._shares: dict[str | None, Floats] = {}
+        self._times: dict[str | None, Floats] = {}
+        shares: dict[str | None, list[float]] = {None: []}
+        times: dict[str | None, list[float]] = {None: []}
+        for job in ended:
+            if job.started is None or job.ended is None:
+                continue
+            ran = (job.ended - job.started) * rates.get(str(job.site), 1.0)
+            for name in (None, job.name):
+                times.setdefault(name, []).append(ran)
+                if job.time is not None:
+                    shares.setdefault(name, []).append(ran / job.time)
+        self.known = len(times[None])
+        for of, found in ((self._shares, shares), (self._times, times)):
+            of.update({key: np.sort(each) for key, each in found.items() if len(each) >= ENOUGH})
+
+    def draw(self, job: LiveJob, elapsed: float, draws: Floats) -> Floats:
+        """Return run times of a job that has run for some time (s), one for each number in [0, 1).
+
+        One that has outlasted all others runs for one to two times as long as it has.
+        """
+        for name in (job.name, None):
+            if job.time is not None and name in self._shares:
+                return _among(self._shares[name] * job.time, elapsed, draws)
+            if name in self._times:
+                return _among(self._times[name], elapsed, draws)
+        asked = UNKNOWN_TIME if job.time is None else job.time
+        return _among(np.array([asked]), elapsed, draws)
+
+
+def _among(known: Floats, elapsed: float, draws: Floats) -> Floats:
+    """Return draws from values beyond one."""
+    first = int(np.searchsorted(known, elapsed, side="right"))
+    if first == len(known):
+        return elapsed * (1.0 + draws)
+    later: Floats = known[first + (draws * (len(known) - first)).astype(np.int64)]
+    return later
+
+
+class Future(Mirror):
+    """A mirror whose jobs have run times, run to its end."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        self.went: list[Records] = []
+        super().__init__(*given, **options)
+
+    def _left(self, records: Records) -> None:
+        self.went.append(records)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """When jobs start and end in each of many futures.
+
+    Attributes
+    ----------
+    jobs : tuple of LiveJob
+        Those that run or wait.
+    starts, ends : array, shape (jobs, futures)
+        By the clock (Unix time, s); NaN where a job never starts.
+    sites : array of int, shape (jobs, futures)
+        Index of the site; -1 where a job never starts.
+    names : tuple of str
+        Of the sites.
+    now : float
+        Of the forecast, by the clock.
+    known : int
+        Jobs that had ended, from which run times are drawn.
+    """
+
+    jobs: tuple[LiveJob, ...]
+    starts: Floats
+    ends: Floats
+    sites: npt.NDArray[np.int64]
+    names: tuple[str, ...]
+    now: float
+    known: int
+
+    @classmethod
+    def of(
+        cls, jobs: Sequence[LiveJob], futures: int, names: tuple[str, ...], now: float, known: int
+    ) -> Forecast:
+        """Return one in which no job ever starts."""
+        shape = len(jobs), futures
+        never = np.full(shape, math.nan)
+        sites = np.full(shape, -1, np.int64)
+        return cls(tuple(jobs), never, never.copy(), sites, names, now, known)
+
+    def learn(self, future: int, went: Sequence[Records], began: float) -> None:
+        """Take in how jobs went in a future, by times since a service began, s."""
+        place = {job.job: row for row, job in enumerate(self.jobs)}
+        for records in went:
+            started = ~np.isnan(records["start"])
+            rows = [place[number] for number in records["number"][started].tolist()]
+            self.starts[rows, future] = records["start"][started] + began
+            self.ends[rows, future] = records["finish"][started] + began
+            self.sites[rows, future] = records["cluster"][started]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return what is expected of each job, ready for JSON.
+
+        ``job``, ``name``, ``state``, ``sites`` (shares of the futures), ``never`` (the share in
+        which it does not start), and ``start`` and ``end``: quantiles by the clock (s), null if it
+        never starts.
+        """
+        found = []
+        for row, job in enumerate(self.jobs):
+            where = np.bincount(self.sites[row] + 1, minlength=len(self.names) + 1)
+            shares = where / where.sum()
+            sites = {name: float(x) for name, x in zip(self.names, shares[1:], strict=True) if x}
+            told = {"job": job.job, "name": job.name, "state": job.state, "sites": sites}
+            told["never"] = float(shares[0])
+            told["start"], told["end"] = _quantiles(self.starts[row]), _quantiles(self.ends[row])
+            found.append(told)
+        return found
+
+    def of_sites(self) -> list[dict[str, Any]]:
+        """Return when the last of these jobs ends at each site: ``site`` and quantiles ``over``."""
+        found = []
+        for index, name in enumerate(self.names):
+            ends = np.where(self.sites == index, self.ends, self.now)
+            last = np.nanmax(ends, axis=0, initial=self.now)
+            found.append({"site": name, "over": _quantiles(last)})
+        return found
+
+
+def _quantiles(times: Floats) -> dict[str, float] | None:
+    times = times[~np.isnan(times)]
+    if not len(times):
+        return None
+    return {
+        f"{round(100 * share)}": float(np.quantile(times, share, method="inverted_cdf"))
+        for share in QUANTILES
+    }
+
+
+def forecast(
+    grid: LiveGrid,
+    jobs: Sequence[LiveJob],
+    limits: Mapping[str, int],
+    began: float,
+    now: float,
+    futures: int = 100,
+    seed: int = 0,
+) -> Forecast:
+    """Return when jobs that run and wait will start and end.
+
+    Each future begins as a service does that takes the jobs up: those that run are where they are,
+    the others are submitted now, and sites have the processors that they have now. No other job
+    comes.
+
+    Parameters
+    ----------
+    grid : LiveGrid
+    jobs : sequence of LiveJob
+        All, by number.
+    limits : mapping of str to int
+        Processors that jobs may hold at sites; those not in it have all of theirs.
+    began : float
+        When the service of the folder first began, by the clock, s.
+    now : float
+        By the clock, s.
+    futures : int
+    seed : int
+    """
+    platform = grid.scenario.platform
+    names, rates = list(platform.names), platform.rates
+    ended = [each for each in jobs if each.state in (DONE, FAILED) and each.exit_status is not None]
+    times = RunTimes(ended, dict(zip(names, rates.tolist(), strict=True)))
+    running = [each for each in jobs if each.state in (STARTING, RUNNING)]
+    running.sort(key=lambda each: each.started or now)
+    waiting = [each for each in jobs if each.state == WAITING and not (each.held or each.cancelled)]
+    waiting.sort(key=lambda each: min(each.submitted, now))
+    live = [*running, *waiting]
+    rng = np.random.default_rng(seed)
+    drawn = np.empty((futures, len(live)))
+    for row, each in enumerate(live):
+        since = now if each.started is None else each.started
+        rate = rates[names.index(str(each.site))] if each.site else 1.0
+        drawn[:, row] = times.draw(each, max(0.0, now - since) * rate, rng.random(futures))
+    only = [row for row, each in enumerate(waiting) if each.only]
+    clusters = [names.index(str(waiting[row].only)) for row in only]
+    rows = rows_of(waiting, began, now)
+    rows["times_row"][only] = np.arange(len(only))
+    found = Forecast.of(live, futures, platform.names, now, times.known)
+    for future, of_live in enumerate(drawn):
+        model: Any = grid.scenario.model(seed + future, made=Future)
+        rows["runtime"] = of_live[len(running) :]
+        alone = np.full((len(only), len(names)), np.inf)
+        alone[np.arange(len(only)), clusters] = rows["runtime"][only] / rates[clusters]
+        if only:
+            model.world.arrivals.take_times(alone)
+        model.advance(0.0)
+        for job, runtime in zip(running, of_live, strict=False):
+            model.advance(max(model.now, (job.started or now) - began))
+            cluster = names.index(str(job.site))
+            one = rows_of([job], began, now)
+            one["runtime"] = runtime
+            model.adopt(one, cluster)
+        model.advance(max(model.now, now - began))
+        for cluster, name in enumerate(names):
+            model.limit(cluster, limits.get(name, platform.clusters[cluster].size))
+        if waiting:
+            model.world.submit(rows)
+        model.finish()
+        found.learn(future, model.went, began)
+    return found

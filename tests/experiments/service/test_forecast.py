@@ -1,0 +1,144 @@
+"""Forecasts against closed forms, and against what came of jobs drawn likewise."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments.service.forecast import ENOUGH, RunTimes, forecast
+from experiments.service.grid_file import load_grid
+from experiments.service.service import serving
+from experiments.service.store import LiveJob
+from tests.experiments.commands import call
+
+BEGAN, NOW = 1000.0, 5000.0
+
+
+def job(number, state="waiting", **given):
+    plain = LiveJob(
+        number, "x", ("true",), "/", {}, 1, 100.0, None, NOW - 1000.0 + number, state,
+        None, None, None, None, "", 0, None, 0, 0, 1,
+    )  # fmt: skip
+    return replace(plain, **given)
+
+
+def running(number, since, site="A", **given):
+    return job(number, "running", site=site, started=since, **given)
+
+
+def ended(number, ran, site="A", **given):
+    given = {"exit_status": 0, "started": NOW - 900.0, "ended": NOW - 900.0 + ran} | given
+    return job(number, "done", site=site, **given)
+
+
+def grid_of(tmp_path, *slots, policy="dll", local="fcfs", more=""):
+    sites = "".join(
+        f'[[sites]]\nname = "{name}"\nslots = {size}\n{more}'
+        for name, size in zip("ABC", slots, strict=False)
+    )
+    (tmp_path / "grid.toml").write_text(f'global = "{policy}"\nlocal = "{local}"\n{sites}')
+    return load_grid(str(tmp_path / "grid.toml"))
+
+
+@pytest.mark.parametrize("rate", [1.0, 2.0])
+def test_without_a_history_jobs_take_what_was_requested(tmp_path, rate):
+    grid = grid_of(tmp_path, 2, more=f"rate = {rate}\n")
+    jobs = [running(1, NOW - 30.0), running(2, NOW - 40.0, time=200.0)]
+    jobs += [job(3, size=2), job(4), job(5, held=1), job(6, cancelled=1)]
+    found = forecast(grid, jobs, {}, BEGAN, NOW, futures=3)
+    assert [each.job for each in found.jobs] == [2, 1, 3, 4]
+    first = NOW - 40.0 + 200.0 / rate
+    ends = [first, NOW - 30.0 + 100.0 / rate, first + 100.0 / rate, first + 200.0 / rate]
+    assert np.ptp(found.ends, axis=1).max() < 1e-6
+    assert found.ends[:, 0] == pytest.approx(ends)
+    assert found.starts[2:, 0] == pytest.approx([first, first + 100.0 / rate])
+    (of_site,) = found.of_sites()
+    assert of_site["over"]["50"] == pytest.approx(ends[-1])
+    assert found.known == 0
+
+
+def test_sites_have_the_processors_that_they_have_now(tmp_path):
+    grid = grid_of(tmp_path, 2, 2)
+    jobs = [job(1, size=2), job(2, size=2, only="A"), job(3, only="B"), job(4, size=2)]
+    found = forecast(grid, jobs, {"A": 1}, BEGAN, NOW, futures=2)
+    rows = {row["job"]: row for row in found.rows()}
+    assert rows[1]["sites"] == rows[3]["sites"] == rows[4]["sites"] == {"B": 1.0}
+    assert (rows[2]["never"], rows[2]["sites"], rows[2]["start"]) == (1.0, {}, None)
+    assert rows[1]["start"]["50"] == pytest.approx(NOW)
+    assert rows[3]["start"]["5"] == pytest.approx(NOW + 100.0)
+    assert rows[4]["start"]["95"] == pytest.approx(NOW + 200.0)
+
+
+def test_run_times_are_drawn_from_those_of_the_name_beyond_what_has_run():
+    draws = np.linspace(0.0, 0.999, 60)
+    others = [ended(number, 10.0 * number, name="y") for number in range(1, ENOUGH)]
+    own = [ended(10 + number, 20.0 * number, time=200.0) for number in range(1, ENOUGH + 1)]
+    unrequested = [ended(20 + number, 7.0, time=None, name="z") for number in range(ENOUGH)]
+    killed = [ended(30, 1.0, started=None)]
+    times = RunTimes([*others, *own, *unrequested, *killed], {"A": 1.0})
+    assert times.known == len(others) + len(own) + len(unrequested)
+    of_own = times.draw(job(1, time=50.0), 0.0, draws)
+    assert {*of_own.round(6)} == {5.0, 10.0, 15.0, 20.0, 25.0}
+    assert {*times.draw(job(1, time=50.0), 15.0, draws).round(6)} == {20.0, 25.0}
+    outlasted = times.draw(job(1, time=50.0), 30.0, draws)
+    assert 30.0 <= outlasted.min() < outlasted.max() < 60.0
+    assert {*times.draw(job(1, time=None, name="z"), 0.0, draws)} == {7.0}
+    of_all = times.draw(job(1, time=1000.0, name="new"), 0.0, draws)
+    assert {*of_all.round(6)} == {100.0, 200.0, 300.0, 400.0, 500.0}
+    assert {*RunTimes([], {}).draw(job(1, time=None), 0.0, draws)} == {3600.0}
+    twice = RunTimes([ended(number, 8.0) for number in range(ENOUGH)], {"A": 2.0})
+    assert {*twice.draw(job(1), 0.0, draws)} == {16.0}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("policy", "local"), [("dll", "fcfs"), ("ect", "easy")])
+def test_intervals_hold_what_they_say_where_jobs_are_like_those_that_ended(tmp_path, policy, local):
+    rng, grid = np.random.default_rng(3), grid_of(tmp_path, 2, 3, policy=policy, local=local)
+    within = {"5": [], "25": []}
+    for _ in range(20):
+        shares = rng.uniform(0.05, 1.0, 220)
+        past = [ended(number, 100.0 * share) for number, share in enumerate(shares[:200], 1)]
+        waiting = [job(2001 + at, size=int(rng.integers(1, 3))) for at in range(20)]
+        rows = forecast(grid, [*past, *waiting], {}, BEGAN, NOW, futures=60, seed=5).rows()
+        # What came is a future of which all run times are known: those of the names of the jobs.
+        known = [replace(each, name=str(each.job)) for each in waiting]
+        told = [
+            ended(1000 + at, 100.0 * shares[200 + at % 20], name=str(2001 + at % 20))
+            for at in range(20 * ENOUGH)
+        ]
+        came = forecast(grid, [*told, *known], {}, BEGAN, NOW, futures=2)
+        for row, each in zip(rows, came.ends[:, 0], strict=True):
+            for low, high in (("5", "95"), ("25", "75")):
+                within[low].append(row["end"][low] <= each <= row["end"][high])
+    assert 0.84 < np.mean(within["5"]) < 0.96
+    assert 0.42 < np.mean(within["25"]) < 0.58
+
+
+def test_users_are_told_when_jobs_start(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        for size in (2, 2, 1, 1):
+            service.store.add(["sleep", "1000"], size, 60.0)
+        service.store.add(["true"], 1, held=True)
+        service.step()
+        told = call("forecast", grid, "--state", state, "--futures", 2, "--json")
+        found = json.loads(told.stdout)
+        assert [*found] == ["now", "futures", "known", "jobs", "sites"]
+        assert [row["job"] for row in found["jobs"]] == [1, 3, 2, 4]
+        assert [row["site"] for row in found["sites"]] == ["A", "B"]
+        second = next(row for row in found["jobs"] if row["job"] == 2)
+        assert second["sites"] == {"A": 1.0}
+        assert 50.0 < second["start"]["50"] - found["now"] <= 60.0
+        shown = call("forecast", grid, "--state", state, 2, "--futures", 2).stdout
+        assert "run times: as requested, else an hour, for only 0 jobs ended so far" in shown
+        assert len([line for line in shown.splitlines() if "sleep" in line]) == 1
+        for number in range(1, 6):
+            call("cancel", "--state", state, number)
+        service.run(once=True)
+        again = call("forecast", grid, "--state", state, 2)
+        assert again.exit_code == 2
+        assert "job 2: cancelled; accepted: a job that has not ended" in again.output
+        shown = call("forecast", grid, "--state", state).stdout
+        assert "no job waits or runs" in shown
