@@ -146,13 +146,14 @@ class Forecast:
         never starts.
         """
         found = []
+        starts, ends = _quantiles(self.starts), _quantiles(self.ends)
         for row, job in enumerate(self.jobs):
             where = np.bincount(self.sites[row] + 1, minlength=len(self.names) + 1)
             shares = where / where.sum()
             sites = {name: float(x) for name, x in zip(self.names, shares[1:], strict=True) if x}
             told = {"job": job.job, "name": job.name, "state": job.state, "sites": sites}
             told["never"] = float(shares[0])
-            told["start"], told["end"] = _quantiles(self.starts[row]), _quantiles(self.ends[row])
+            told["start"], told["end"] = starts[row], ends[row]
             found.append(told)
         return found
 
@@ -162,18 +163,21 @@ class Forecast:
         for index, name in enumerate(self.names):
             ends = np.where(self.sites == index, self.ends, self.now)
             last = np.nanmax(ends, axis=0, initial=self.now)
-            found.append({"site": name, "over": _quantiles(last)})
+            found.append({"site": name, "over": _quantiles(last[np.newaxis])[0]})
         return found
 
 
-def _quantiles(times: Floats) -> dict[str, float] | None:
-    times = times[~np.isnan(times)]
-    if not len(times):
-        return None
-    return {
-        f"{round(100 * share)}": float(np.quantile(times, share, method="inverted_cdf"))
-        for share in QUANTILES
-    }
+def _quantiles(times: Floats) -> list[dict[str, float] | None]:
+    """Return the quantiles of each row of times, None of one without any."""
+    known = np.sort(times, axis=1)  # NaN last
+    counts = (~np.isnan(known)).sum(axis=1)
+    names = [f"{round(100 * share)}" for share in QUANTILES]
+    places = np.ceil(np.outer(counts, QUANTILES)).astype(np.int64) - 1
+    found = np.take_along_axis(known, np.maximum(places, 0), axis=1).tolist()
+    return [
+        dict(zip(names, row, strict=True)) if count else None
+        for row, count in zip(found, counts.tolist(), strict=True)
+    ]
 
 
 def forecast(
