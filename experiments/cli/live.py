@@ -196,8 +196,9 @@ def cancel(state: str, job: int) -> None:
 def _set_held(state: str, job: int, held: bool) -> None:
     with closing(_store(state)) as store:
         found = store.job(job)
-        if found.state != "waiting" or bool(found.held) == held:
+        if found.state != "waiting" or found.cancelled or bool(found.held) == held:
             what = "held already" if held and found.held else found.state
+            what = "cancelled" if found.cancelled else what
             accepted = "a job that waits" if held else "a job that is held"
             raise GridError(f"job {job}: {what}; accepted: {accepted}")
         with store.at_once():

@@ -47,6 +47,11 @@ STALLED = 120.0
 LEFT = 10.0
 """How long a site may list a job that has ended until it is told, s."""
 
+GUILTY = "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE", "CANCEL"
+"""How states of jobs begin that ended for what they did, or somebody wanted."""
+TOO_LONG = 30.0
+"""After so long, it is told that a job still waits at its site, s."""
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OF_SHELL = {"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "PWD", "OLDPWD", "SHLVL", "_"}
 """Variables that are the shell's own."""
@@ -119,6 +124,7 @@ class _Job:
     began: bool = False
     stalled: float | None = None  # since when it holds processors and has not claimed itself
     missed: int = 0  # looks in succession in which it was not there
+    waits: bool = False  # it was told that it does
     tries: int = 0
     why: str = ""  # it was not taken in
     asked: int = 0  # how often it was to be stopped
@@ -182,7 +188,7 @@ class BatchSite:
         if not (folder / PLACE).exists():
             return False  # nobody has ever been told of it
         self._system.take_up(f"{self._prefix}{job.place}", folder)
-        self._take(job, folder, submitted=True)
+        self._take(job, folder, submitted=True, began=began_at(folder) is not None)
         return True
 
     def stop(self, job: int, at_once: bool = False) -> None:
@@ -207,9 +213,10 @@ class BatchSite:
         if self._thread.ident is not None:
             self._thread.join(PATIENCE)  # it may wait for an answer
 
-    def _take(self, job: LiveJob, folder: Path, submitted: bool) -> None:
+    def _take(self, job: LiveJob, folder: Path, submitted: bool, began: bool = False) -> None:
+        token = f"{self._prefix}{job.place}"
         with self._changed:
-            self._jobs[job.job] = _Job(f"{self._prefix}{job.place}", folder, job, submitted)
+            self._jobs[job.job] = _Job(token, folder, job, submitted, began=began)
         self._wake()
 
     def _wake(self) -> None:
@@ -294,6 +301,9 @@ class BatchSite:
             return  # it was submitted after that
         if listed is not None and not listed.ended:
             job.missed = 0
+            if listed.waits and not job.waits and asked - job.since > TOO_LONG:
+                job.waits = True
+                self._tell_of(Told(f"{job.job} at {self.name}: {listed.state} there"))
             holds = not (listed.waits or CLAIM in files)
             job.stalled = (job.stalled or asked) if holds else None
             if job.stalled is not None and asked - job.stalled > STALLED:
@@ -309,7 +319,8 @@ class BatchSite:
         if CLAIM in files:
             if not _lives(job.folder, SIGN if state else SILENCE):
                 why = "its processes were killed" + (f": {state}" if state else "")
-                self._end(number, End(number, None, time.time(), why=why))
+                again = not state.startswith(GUILTY)
+                self._end(number, End(number, None, time.time(), why=why, again=again))
         elif job.asked:
             self._end(number, End(number, None, time.time(), begun=False))
         elif asked - job.since >= min(LONGEST, 2.0 ** (job.tries - 1)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ class Driver:
         """
         if self.name == "local":
             return LocalSite(name, self.size, tell)
-        prefix = f"metasched-{mark}-"
+        of_site = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
+        prefix = f"metasched-{mark}{of_site}-"  # two sites may be partitions of one cluster
         if self.name == "slurm":
             system: BatchSystem = _slurm(self._given, prefix)
         else:

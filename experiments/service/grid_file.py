@@ -145,7 +145,7 @@ def _tables(table: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]
 def _driver(site: dict[str, Any], where: str, sizes: Mapping[str, int] | None) -> Driver:
     """Return what opens a site, of which it knows the size."""
     name = site.get("driver", "local")
-    if name not in DRIVERS:
+    if not isinstance(name, str) or name not in DRIVERS:
         accepted = " or ".join(map(repr, DRIVERS))
         raise ScenarioError(f"{where}: driver: found {quoted(name)}; accepted: {accepted}")
     own = DRIVERS[name]
@@ -169,6 +169,8 @@ def _jobs(job: dict[str, Any], where: str) -> list[dict[str, Any]]:
         raise ScenarioError(f"{where}: command: found {found}; accepted: texts without NUL")
     if not command:
         raise ScenarioError(f"{where}: command: missing; accepted: a program and its arguments")
+    if not isinstance(job.get("name", ""), str):
+        raise ScenarioError(f"{where}: name: found {quoted(job['name'])}; accepted: a string")
     for key in ("size", "count"):
         found = job.get(key, 1)
         if type(found) is not int or found < 1:

@@ -65,7 +65,7 @@ def read_script(words: Sequence[str]) -> Script | None:
             if file.read(2) != b"#!":
                 return None
             first = os.fsdecode(file.readline(4096))
-            lines = [os.fsdecode(line).strip() for line in file]
+            lines = [os.fsdecode(line).rstrip() for line in file]
     except OSError:
         return None
     parser, given, said = _parser(), Namespace(), []
@@ -79,7 +79,7 @@ def read_script(words: Sequence[str]) -> Script | None:
             said += more
             if given.time is not None and not isinstance(given.time, float):
                 given.time = seconds(where, given.time)
-        elif line and not line.startswith("#"):
+        elif line and not line.lstrip().startswith("#"):
             break
     if not vars(given):
         return None
@@ -88,9 +88,9 @@ def read_script(words: Sequence[str]) -> Script | None:
     return Script(
         (*runner, str(path.absolute()), *words[1:]),
         size * (given.cpus_per_task or 1) if given.ntasks or given.cpus_per_task else None,
-        given.time if given.time is not None and given.time < float("inf") else None,
+        given.time if given.time and given.time < float("inf") else None,  # 0: no limit
         given.job_name,
-        given.chdir,
+        None if given.chdir is None else os.path.abspath(given.chdir),
         given.hold,
         given.requeue,
         tuple(said),

@@ -14,16 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from experiments.run.files import lock
 from experiments.service.grid_file import LiveGrid
 from experiments.service.mirror import FOREVER, Mirror, rows_of
+from experiments.service.presence import bell, locked
 from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of
 from experiments.service.store import (
     BELL,
     CANCELLED,
     DONE,
     FAILED,
-    LOCK,
     RUNNING,
     STARTING,
     WAITING,
@@ -65,8 +64,8 @@ class Service:
         self.store, self._say = store, say
         self.grid = grid
         with ExitStack() as opened:
-            opened.enter_context(_locked(store.folder))
-            self._bell = opened.enter_context(_bell(store.folder / BELL))
+            opened.enter_context(locked(store.folder))
+            self._bell = opened.enter_context(bell(store.folder / BELL))
             self._ear = opened.enter_context(selectors.DefaultSelector())
             self._ear.register(self._bell, selectors.EVENT_READ)
             if (mark := store.note("mark")) is None:
@@ -171,7 +170,8 @@ class Service:
         """Note the end of a job, or of an attempt, and return it in words."""
         state, why = _ending(job, end)
         began = began_at(self.store.folder_of(job)) or job.started
-        if job.requeue and state == FAILED and end.exit_status is None and began is not None:
+        killed = state == FAILED and end.exit_status is None and end.again
+        if job.requeue and killed and began is not None:
             attempt = job.attempt + 1
             self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
             return f"{why}, waits to run again"
@@ -221,9 +221,9 @@ class Service:
             if job.state == WAITING:
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
                 self._say(f"{job}: {CANCELLED}")
-            elif (told := self._stops.get(job.job, 0)) < job.cancelled:
+            elif self._stops.get(job.job, 0) < job.cancelled:
                 self._known[job.job], self._stops[job.job] = job, job.cancelled
-                self._site(job).stop(job.job, at_once=told > 0)
+                self._site(job).stop(job.job, at_once=job.cancelled > 1)
 
     def _decided(self) -> Iterator[LiveJob]:
         """Yield the jobs that are to start, which is noted; end what is never to run."""
@@ -354,38 +354,6 @@ def _ending(job: LiveJob, end: End) -> tuple[str, str]:
     if end.exit_status is None:
         return FAILED, end.why or "its processes were killed"
     return DONE if end.exit_status == 0 else FAILED, ""
-
-
-def _locked(folder: Path) -> Any:
-    """Return a file that says that a service is there, as long as it is open.
-
-    Raises
-    ------
-    GridError
-        If another one is.
-    """
-    file = (folder / LOCK).open("ab")
-    try:
-        lock(file)
-    except OSError:
-        file.close()
-        raise GridError(
-            f"{folder}: another service is there already; accepted: another --state"
-        ) from None
-    return file
-
-
-@contextmanager
-def _bell(path: Path) -> Iterator[int]:
-    """Give a pipe, by a name, that wakes a service."""
-    path.unlink(missing_ok=True)
-    os.mkfifo(path, 0o600)
-    bell = os.open(path, os.O_RDWR | os.O_NONBLOCK)  # as one who writes, too, it has no end
-    try:
-        yield bell
-    finally:
-        os.close(bell)
-        path.unlink(missing_ok=True)
 
 
 @contextmanager

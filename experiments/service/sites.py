@@ -37,6 +37,8 @@ class End(NamedTuple):
     """False: its command has not been run, as where there was no room for its claim."""
     why: str = ""
     """What the site says of that, if its command does not."""
+    again: bool = True
+    """It may run again if its user allows: it went over no limit, and nobody has cancelled it."""
 
 
 class Told(NamedTuple):

@@ -66,14 +66,16 @@ class Slurm:
 
     def look(self) -> Look:
         """Return its jobs of ours, and the processors that neither others have nor are gone."""
-        asked = "squeue", "-h", "-a", "-t", "all", "-u", str(os.getuid()), "-o", "%j|%T|%C"
+        asked = "squeue", "-h", "-a", "-t", "all", "-u", str(os.getuid()), "-o", "%j|%T|%C|%r"
         jobs: dict[str, Listed] = {}
         held = 0
         for line in self._asked(*asked).splitlines():
-            token, state, processors = line.rsplit("|", 2)
+            token, state, processors, reason = line.rsplit("|", 3)
             if not token.startswith(self._prefix):
                 continue
-            listed = Listed(state in ENDED, state, state == "PENDING")
+            waits = state == "PENDING"
+            told = f"{state} ({plain(reason, 60)})" if waits else state
+            listed = Listed(state in ENDED, told, waits)
             if token not in jobs or jobs[token].ended:  # one that lives counts
                 jobs[token] = listed
             if not (listed.ended or listed.waits):
@@ -84,6 +86,8 @@ class Slurm:
     def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
         """Submit a script, which Slurm copies, with the words after it."""
         options = {"job-name": token, "ntasks": job.size, "chdir": "/", "export": "ALL"}
+        if {*"%\\"} & {*str(output)}:  # which have a meaning there
+            output = Path(os.devnull)
         options |= {"output": output, "open-mode": "append", "comment": plain(job.name, 60)}
         if self._partition is not None:
             options["partition"] = self._partition

@@ -177,7 +177,16 @@ def test_what_is_killed_with_its_node_has_ended(site, tmp_path, monkeypatch):
     found, folder = job(tmp_path, "kill -KILL $PPID; exit 0")
     site.start(found, folder)
     *_, end = news_of(site, End)
-    assert (end.exit_status, end.why) == (None, "its processes were killed: RUN")
+    assert (end.exit_status, end.why, end.again) == (None, "its processes were killed: RUN", True)
+
+
+def test_what_exceeds_a_limit_does_not_run_again(site, system, tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "SIGN", 0.1)
+    system.listed = {"t-1": Listed(True, "TIMEOUT")}
+    found, folder = job(tmp_path, "kill -KILL $PPID; exit 0")
+    site.start(found, folder)
+    *_, end = news_of(site, End)
+    assert (end.why, end.again) == ("its processes were killed: TIMEOUT", False)
 
 
 def test_a_site_that_does_not_answer_gets_no_job(site, system, tmp_path, monkeypatch):

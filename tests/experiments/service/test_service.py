@@ -204,6 +204,17 @@ def test_a_job_that_does_not_end_when_asked_is_killed_when_asked_again(grid, sta
         assert (store.job(1).state, store.job(1).exit_status) == ("cancelled", 137)
 
 
+def test_what_is_cancelled_twice_while_no_service_is_there_is_killed(grid, state, tmp_path):
+    text = f"trap : TERM; touch {tmp_path}/on; while true; do sleep 0.1; done"
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sh", "-c", text], 1)
+        until(service, (tmp_path / "on").exists)
+    for _ in range(2):
+        assert call("cancel", "--state", state, 1).exit_code == 0
+    (job,), _ = served(grid, state)
+    assert (job.state, job.exit_status) == ("cancelled", 137)
+
+
 def test_what_is_cancelled_while_no_service_is_there_ends(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         for size in (1, 1, 1, 2):

@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from experiments.service import batch
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
 from experiments.service.store import Store
@@ -31,6 +32,7 @@ SelectTypeParameters=CR_Core
 NodeName={name}1 CPUs=4 State=UNKNOWN
 NodeName={name}2 CPUs=4 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=UNLIMITED State=UP
+PartitionName=fast Nodes=ALL MaxTime=1 State=UP
 """
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 PORTS = {"a": 7310 + 100 * WORKER, "b": 7330 + 100 * WORKER}
@@ -92,6 +94,30 @@ def test_jobs_run_on_clusters_of_slurm(grid, state, clusters, tmp_path):
         for each in (here := [job for job in jobs if job.site == site]):
             beside = [job for job in here if job.started <= each.started < job.ended]
             assert sum(job.size for job in beside) <= 8
+
+
+@pytest.mark.thorough
+def test_two_partitions_of_a_cluster_are_two_sites(grid, state, clusters, monkeypatch):
+    monkeypatch.setattr(batch, "LEFT", 0.5)
+    monkeypatch.setattr(batch, "TOO_LONG", 1.0)
+    sites = [
+        SITE.format(name=name, conf=clusters["a"].conf) + f'partition = "{name}"\n'
+        for name in ("main", "fast")
+    ]
+    grid.write_text('global = "dll"\nlocal = "easy"\n' + "".join(sites))
+    said = []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        for site in ("main", "fast"):
+            service.store.add(**shell("sleep 4"), size=2, only=site)
+        until(service, lambda: not service.store.left())
+        assert [(job.state, job.site) for job in service.store.jobs()] == [
+            ("done", "main"), ("done", "fast")
+        ]  # fmt: skip
+        late = service.store.add(["true"], 1, 3600.0, only="fast")
+        waits = f"job {late} (true) at fast: PENDING (PartitionTimeLimit) there"
+        until(service, lambda: waits in said)
+        call("cancel", "--state", state, late)
+        until(service, lambda: not service.store.left())
 
 
 @pytest.mark.thorough
@@ -193,7 +219,9 @@ def test_a_cluster_that_does_not_answer_is_refused_unless_it_is_known(grid, stat
     assert json.loads(call("queue", "--state", state, "--json").stdout) == []
     text = SITE.format(name="a", conf=clusters["a"].conf) + 'partition = "none"\n'
     grid.write_text('global = "dll"\nlocal = "easy"\n' + text)
-    with pytest.raises(GridError, match=r"sites\[0\]: partition: found 'none'; accepted: main"):
+    with pytest.raises(
+        GridError, match="partition: found 'none'; accepted: fast, main"
+    ):
         load_grid(str(grid))
 
 

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from experiments.service.grid_file import load_grid
+from experiments.service.script import read_script
 from experiments.service.service import serving
 from experiments.service.store import FILE, Store
 from grid.errors import GridError
@@ -128,10 +129,11 @@ def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
         served(grid, state)
 
 
-def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path):
+def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch):
     script = tmp_path / "job.sh"
     lines = ["#!/bin/sh -e", "#SBATCH -n 2 -c1 --time=1:30 # so", "", "#SBATCH --mem=4G -J mine -H"]
     script.write_text("\n".join([*lines, f"#SBATCH --chdir={tmp_path}", "pwd", "#SBATCH -n 9"]))
+    monkeypatch.chdir(tmp_path)
     with serving(load_grid(str(grid)), state, 0, print) as service:
         to = "--state", state
         told = call("submit", *to, "--json", script, "x")
@@ -150,6 +152,9 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path):
         assert "job 1: waiting; accepted: a job that is held" in again.output
         service.run(once=True)
     assert call("log", *to, 1).stdout == f"{tmp_path}\n"
+    script.write_text("#!/bin/sh\n#SBATCH -t 0 -D sub\n  #SBATCH -n 2\n")
+    found = read_script([str(script)])
+    assert (found.time, found.folder, found.size) == (None, f"{tmp_path}/sub", None)
     for line, says in (("-n many", "job.sh:2: found '#SBATCH -n many'"), ("-t x", "job.sh:2: f")):
         script.write_text(f"#!/bin/sh\n#SBATCH {line}\n")
         bad = call("submit", *to, script)
@@ -177,6 +182,11 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path):
             "global = 'first-fit'\nlocal = 'fcfs'\n"
             "[[sites]]\nname = 'A'\nslots = 1\n[[sites]]\nname = 'B'\nslots = 1",
             "splits jobs; accepted: one that has each job run at one site",
+        ),
+        ("[[sites]]\nname = 'A'\nslots = 1\ndriver = ['local']", "driver: found ['local']; acc"),
+        (
+            "[[sites]]\nname = 'A'\nslots = 1\n[[jobs]]\nname = 3\ncommand = ['true']",
+            "name: found 3",
         ),
         ("[[sites]]\nname = 'A'\nslots = 1\n[[jobs]]\nsize = 1", "jobs[0]: command: missing"),
         (
