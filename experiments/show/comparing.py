@@ -154,7 +154,8 @@ def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
         leaders = [who for value, who in values if told(name, value) == told(name, best)]
         if len(leaders) == len(values):
             alike = "the same" if values[-1][0] == best else "about the same"
-            yield Sentence(f"All have {alike} {label(name)}, {told(name, best)}.")
+            who = "All" if len(values) == len(runs) else "All that have one"
+            yield Sentence(f"{who} have {alike} {label(name)}, {told(name, best)}.")
             continue
         rest = ", ".join(
             f"{who} {told(name, value)}{_more(name, value, best)}"

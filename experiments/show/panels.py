@@ -98,8 +98,7 @@ def panel(
                 y_of(each.mean),
                 y_of(each.mean - _width(each)),
                 y_of(each.mean + _width(each)),
-                f"{name}, {value}: {number(each.mean)} ± {number(_width(each))}"
-                + (f" ({each.note})" if each.note else ""),
+                f"{name}, {value}: {_told(each)}" + (f" ({each.note})" if each.note else ""),
                 bool(each.note),
             )
             for centre, value, each in zip(centres, values, of, strict=True)
@@ -116,6 +115,12 @@ def panel(
         list(zip(centres, values, strict=True)),
         [(y_of(tick), number(tick)) for tick in ticks],
     )
+
+
+def _told(point: Point) -> str:
+    """Return the mean, and its interval if it has one: a single run has none."""
+    interval = "" if math.isnan(point.half_width) else f" ± {number(point.half_width)}"
+    return f"{number(point.mean)}{interval}"
 
 
 def _width(point: Point) -> float:

@@ -149,10 +149,11 @@ def _busiest(ran: Ran) -> Iterator[Sentence]:
 
 def _longest_waits(ran: Ran) -> Iterator[Sentence]:
     """Yield where those jobs ran that waited longest: that need not be the busiest cluster."""
-    rows = [row for row in ran.summary["clusters"] if row["jobs"] >= FEWEST]
-    if len(rows) < 2:
-        return
-    first, second, *_ = sorted(rows, key=lambda row: -(row["mean_wait"] or 0.0))
+    rows = [row for row in ran.summary["clusters"] if row["jobs"] > 0]
+    ranked = sorted(rows, key=lambda row: -(row["mean_wait"] or 0.0))[:2]
+    if len(ranked) < 2 or min(row["jobs"] for row in ranked) < FEWEST:
+        return  # whose waits may be chance
+    first, second = ranked
     longest, after = (told("mean_wait", row["mean_wait"]) for row in (first, second))
     if longest != after:
         yield Sentence(
@@ -183,7 +184,8 @@ def _links(ran: Ran) -> Iterator[Sentence]:
         if why := slowed_nobody(ran.summary):
             yield Sentence(f"{why[0].upper()}{why[1:]}.", warns=True)
     elif any(link["mean_demand"] > 0 for link in links):
-        yield Sentence("No link was ever asked for more than it carries.")
+        since = "After the warm-up, no" if ran.summary["parameters"].get("warmup") else "No"
+        yield Sentence(f"{since} link was asked for more than it carries.")
 
 
 def _troubles(ran: Ran) -> Iterator[Sentence]:
@@ -221,6 +223,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         )
     some = summary.get("interrupted") or summary.get("unfinished") or not len(ran.waits)
     all_left_at = math.inf if some else float(ran.jobs["finish"].max())
+    reached = summary["simulated_s"] if some else all_left_at
     warmup, left_out = summary["parameters"].get("warmup") or 0, int(ran.warm_up.sum())
     if not summary.get("unfinished") and (
         short := warm_up_words(warmup, left_out, len(ran.warm_up))
@@ -231,7 +234,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
     for note in summary.get("notes", ()):
         if note not in (clock, late) and not note.startswith(TOLD_ELSEWHERE):
             yield Sentence(f"{note[0].upper()}{note[1:]}.", not note.startswith(USELESS))
-    if came := [change for change in changes if change["at"] <= all_left_at]:
+    if came := [change for change in changes if change["at"] <= reached]:
         yield Sentence(f"Planned changes of processors came: {_planned(came)}.", True)
     if clock:
         yield Sentence(f"{clock[0].upper()}{clock[1:]}.", True)

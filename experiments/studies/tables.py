@@ -212,8 +212,8 @@ class StudyTables:
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
         and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
         whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the parameter
-        together, but for policies that do not read the parameter); and ``unstable``, runs of both
-        points whose queue grew.
+        together, but for policies that do not read the parameter); and ``unstable``, runs of these
+        pairs whose queue grew.
         """
         rows, samples_of_rows, unread = [], [], self.provenance.get("unread", {})
         for parameter, values in self.study.vary.items():
@@ -228,6 +228,7 @@ class StudyTables:
                 for one, other in combinations(samples, 2):
                     shared = common({"one": samples[one], "other": samples[other]})
                     apart = differences(shared["other"], shared["one"])
+                    both = pd.concat([of_values[one], of_values[other]])
                     difference, half = _cells(mean_interval(apart) if len(apart) else None)
                     samples_of_rows.append(apart)
                     rows.append(
@@ -243,7 +244,7 @@ class StudyTables:
                             "lower": int((apart < 0).sum()),
                             "higher": int((apart > 0).sum()),
                             "surely_changes": False,
-                            "unstable": _unstable(pd.concat([of_values[one], of_values[other]])),
+                            "unstable": _unstable(both[both["replication"].isin(shared.index)]),
                         }
                     )
         columns = ["parameter", "from", "to", *self.where, "policy", *EFFECT]

@@ -219,9 +219,7 @@ def test_a_cluster_that_does_not_answer_is_refused_unless_it_is_known(grid, stat
     assert json.loads(call("queue", "--state", state, "--json").stdout) == []
     text = SITE.format(name="a", conf=clusters["a"].conf) + 'partition = "none"\n'
     grid.write_text('global = "dll"\nlocal = "easy"\n' + text)
-    with pytest.raises(
-        GridError, match="partition: found 'none'; accepted: fast, main"
-    ):
+    with pytest.raises(GridError, match="partition: found 'none'; accepted: fast, main"):
         load_grid(str(grid))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.show.comparing import compared
 from experiments.show.page import page_of
+from experiments.show.panels import Point, panel
 from experiments.show.run_data import Ran
 from experiments.show.run_plots import draw
 from experiments.show.study_page import study_page
@@ -86,6 +88,38 @@ def test_of_a_few_jobs_no_cluster_is_named(ran):
     told = use(ran, 0.355, 0.061, 0.05, 0.04, jobs=9)
     assert "busiest" not in told
     assert "waited longest" not in told
+
+
+def test_no_other_cluster_is_said_to_be_waited_at_longest(ran):
+    """Where the jobs that waited longest are few, nothing is told of the others."""
+    use(ran, 0.4, 0.3, 0.2, 0.1, waits=(45.0, 54.0, 0.0, 4000.0))
+    ran.summary["clusters"][3]["jobs"] = 9
+    assert "waited longest" not in words(ran)
+    ran.summary["clusters"][3]["jobs"] = 10
+    assert "Jobs that ran on C4 waited longest" in words(ran)
+
+
+def test_only_changes_that_an_ended_run_has_reached_are_said_to_have_come(ran):
+    end = ran.summary["simulated_s"]
+    changes = [{"cluster": "C1", "what": "fail", "at": at} for at in (end - 1.0, end + 1.0)]
+    ran.summary["platform"]["changes"] = changes
+    ran.summary["interrupted"] = True
+    (told,) = [each.text for each in found(ran) if "Planned changes" in each.text]
+    assert told.count("fail of") == 1
+
+
+def test_links_before_the_end_of_a_warm_up_are_not_judged(ran):
+    ran.summary["links"] = [{"name": "A", "mean_demand": 0.1, "saturated": 0.0}]
+    assert " No link was asked for more than it carries." in words(ran)
+    ran.summary["parameters"]["warmup"] = 5
+    assert "After the warm-up, no link was asked for more than it carries." in words(ran)
+
+
+def test_a_mean_of_one_run_has_no_interval_in_a_picture():
+    points = {"a": [Point(2.0, math.nan)], "b": [Point(3.0, 1.0)]}
+    told = panel("x", "y", ["1"], points, joined=False)
+    texts = [mark.text for series in told.series for mark in series.marks]
+    assert texts == ["a, 1: 2", "b, 1: 3 ± 1"]
 
 
 def test_shares_of_processors_that_were_away_are_told_so(ran):
@@ -281,6 +315,8 @@ def test_a_tie_is_told_as_one(whole):
     )
     assert "All have the same mean wait, 20 s." in told
     assert "All have about the same mean bounded slowdown, 2.00." in told
+    d = changed(whole, "d", utilization=0.2, mean_wait=20.0, mean_bounded_slowdown=None)
+    assert "All that have one have about the same mean bounded slowdown" in compared_words(a, b, d)
 
 
 @pytest.mark.parametrize(

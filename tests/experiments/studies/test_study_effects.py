@@ -314,6 +314,20 @@ def test_what_may_change_is_told_beside_what_surely_does(tmp_path):
     assert " in 1 of 2 cases, and may change in the other, by +" in line
 
 
+def test_only_queues_of_the_pairs_count_as_grown(tmp_path):
+    def result(policy, workload, setting, replication):
+        grown = setting["link_mbps"] == 1000 and replication == 1
+        found = turnaround(policy, workload, setting, replication)
+        found["mean_turnaround"] = math.nan if grown else found["mean_turnaround"]
+        return {**found, "stable": 0.0 if grown else 1.0}
+
+    outcome = read(tmp_path, result)
+    effects = outcome.effects.query("parameter == 'link_mbps'")
+    assert (effects["unstable"] == 0).all()
+    assert (effects["n"] == outcome.points["n"].max() - 1).all()
+    assert outcome.points["unstable"].max() == 1
+
+
 @pytest.mark.parametrize(("stable", "told"), [(1.0, False), (math.nan, True)])
 def test_where_growing_queues_were_not_judged_that_is_told(tmp_path, stable, told):
     outcome = read(tmp_path, lambda *of: {**turnaround(*of), "stable": stable})
