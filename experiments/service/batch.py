@@ -232,7 +232,7 @@ class BatchSite:
             try:
                 self._round()
                 pause = LOOK if self._jobs or self._over else IDLE
-            except SilentError as error:
+            except (SilentError, OSError, ValueError) as error:  # or what it says is not to be read
                 pause = min(LONGEST, 2 * pause)
                 self._is_silent(str(error))
             with self._changed:

@@ -19,6 +19,7 @@ from experiments.scenario.notes import (
     without_request,
 )
 from experiments.scenario.unread import PREDICTIONS, idle
+from experiments.scenario.unread import without_effect as useless_in
 from experiments.show.labels import METRICS
 from experiments.show.numbers import counted, listed
 from experiments.studies.definition import Definition
@@ -190,17 +191,21 @@ def noted(
         "windows": {each.name: each.windows(study.replications) for each in workloads},
         **({"starts": starts} if starts else {}),
         "platform": platform,
-        "parameters": _of_base(study, base),
+        "parameters": _of_base(study, base, scenarios.values()),
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
         "changes": of_windows(study, scenarios.values(), workloads),
         "unread": _unread(study, scenarios, _stated(workloads)),
     }
 
 
-def _of_base(study: Definition, base: Scenario) -> dict[str, Any]:
-    """Return the parameters that a study's scenario sets, and the study does not."""
+def _of_base(study: Definition, base: Scenario, scenarios: Iterable[Scenario]) -> dict[str, Any]:
+    """Return the parameters that a study's scenario sets, and the study does not.
+
+    Those that mean nothing in all that is run are left out.
+    """
     given: Any = base.parameters
-    ours = given.model_fields_set - {*study.set, *study.vary}
+    useless = [{name for names, _ in useless_in(each) for name in names} for each in scenarios]
+    ours = given.model_fields_set - {*study.set, *study.vary} - set.intersection(*useless)
     return {name: value for name, value in base.to_dict()["parameters"].items() if name in ours}
 
 

@@ -233,6 +233,17 @@ def test_the_file_of_a_study_has_what_policies_do_not_read(tmp_path):
     assert (outcome.effects["policy"] == "dll over easy").sum() == 3
 
 
+def test_parameters_of_the_scenario_that_mean_nothing_are_not_listed(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n" + "9,1,60\n" * 9)
+    (tmp_path / "study.toml").write_text(
+        'scenario = "site"\nreplications = {least = 2}\nworkloads = {mine = "jobs.csv"}\n'
+        'policies = {global = "home", local = ["fcfs", "easy"]}\nset = {processors = 4}\n'
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    assert {*outcome.provenance["parameters"]} & {"jobs", "load", "max_size"} == set()
+    assert outcome.provenance["parameters"]["mode"] == "open"
+
+
 def test_it_is_said_of_whom_pb_says_no_more_than_mcp_and_why_a_policy_has_none(tmp_path):
     (tmp_path / "study.toml").write_text(
         """scenario = "quickstart"\nmetric = "pb_planned"\nreport = ["rounds"]
