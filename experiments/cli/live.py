@@ -36,6 +36,12 @@ def _store(state: str) -> Store:
     return Store(Path(state))
 
 
+def _wake(store: Store) -> None:
+    """Wake the service; say so if none is there."""
+    if not store.ring():
+        click.echo(f"metasched: {store.folder}: no service is there now: jobs wait", err=True)
+
+
 @click.command()
 @click.argument("grid", metavar="GRID")
 @click.option(
@@ -157,7 +163,7 @@ def submit(
             held=held,
             requeue=requeue,
         )
-        store.ring()
+        _wake(store)
     click.echo(number if as_json else f"job {number}")
 
 
@@ -300,6 +306,8 @@ def wait(state: str, jobs: tuple[int, ...]) -> None:
     """Wait until each JOB has ended, or all that have not; exit status 1 if one fails."""
     with closing(_store(state)) as store:
         numbers = jobs or tuple(job.job for job in store.jobs("ended IS NULL"))
+        if any(store.job(number).ended is None for number in numbers):
+            _wake(store)
         while left := [number for number in numbers if store.job(number).ended is None]:
             time.sleep(_LOOK if len(left) < 100 else 10 * _LOOK)
         bad = [job for number in numbers if (job := store.job(number)).state != "done"]

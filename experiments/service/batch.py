@@ -157,7 +157,7 @@ class BatchSite:
         size: int,
         system: BatchSystem,
         prefix: str,
-        tell: Callable[[], None],
+        tell: Callable[[], object],
         answered: bool = True,
     ) -> None:
         self.name = name

@@ -78,7 +78,7 @@ class Driver:
         except GridError as error:
             raise ScenarioError(f"{where}: {error}") from None
 
-    def open(self, name: str, folder: Path, mark: str, tell: Callable[[], None]) -> Site:
+    def open(self, name: str, folder: Path, mark: str, tell: Callable[[], object]) -> Site:
         """Return the site.
 
         Parameters

@@ -44,7 +44,7 @@ class LocalSite:
         Is called, in any thread, when there is news.
     """
 
-    def __init__(self, name: str, capacity: int, tell: Callable[[], None]) -> None:
+    def __init__(self, name: str, capacity: int, tell: Callable[[], object]) -> None:
         self.name, self.capacity = name, capacity
         self._tell = tell
         self._news: queue.SimpleQueue[Began | End] = queue.SimpleQueue()

@@ -313,14 +313,18 @@ class Store:
                 f"{self.folder / FILE}: {error}; accepted: the file of a service, as it was written"
             ) from None
 
-    def ring(self) -> None:
-        """Wake the service, if it is there: it looks by itself each second."""
-        with suppress(OSError):  # nobody hears it, or it rings already
+    def ring(self) -> bool:
+        """Wake the service, if it is there, and tell whether it is: it looks each second, too."""
+        try:
             bell = os.open(self.folder / BELL, os.O_WRONLY | os.O_NONBLOCK)
-            try:
+        except OSError:  # nobody hears it
+            return False
+        try:
+            with suppress(BlockingIOError):  # it rings already
                 os.write(bell, b"!")
-            finally:
-                os.close(bell)
+        finally:
+            os.close(bell)
+        return True
 
 
 def sizes_before(folder: Path) -> dict[str, int]:

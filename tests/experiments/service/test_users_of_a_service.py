@@ -23,7 +23,7 @@ def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         to = "--state", state
         told = call("submit", *to, "--json", "--size", 2, "--time", "10m", "--", "echo", "-n", "x")
-        assert told.stdout == "1\n"
+        assert (told.stdout, told.stderr) == ("1\n", "")
         assert call("submit", *to, "--name", "bad", "--deadline", "2h", "false").stdout == "job 2\n"
         listed = call("queue", *to)
         assert [line.split()[:3] for line in listed.stdout.splitlines()[1:]] == [
@@ -36,7 +36,7 @@ def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
         assert first.folder == str(tmp_path)
         service.run(once=True)
     waited = call("wait", *to)
-    assert waited.exit_code == 0
+    assert (waited.exit_code, waited.stderr) == (0, "")
     waited = call("wait", *to, 1, 2)
     assert (waited.exit_code, waited.stdout) == (1, "")
     assert "job 2 (bad): failed" in waited.output
@@ -47,6 +47,14 @@ def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
     assert [(row["state"], row["exit_status"]) for row in rows] == [("done", 0), ("failed", 1)]
     assert len(call("queue", *to, "--all").stdout.splitlines()) == 3
     assert call("log", *to, 1).stdout == "x"
+
+
+def test_it_is_said_that_no_service_is_there(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print):
+        pass
+    told = call("submit", "--state", state, "--json", "true")
+    assert (told.stdout, told.exit_code) == ("1\n", 0)
+    assert "no service is there now: jobs wait\n" in told.stderr
 
 
 def test_what_has_run_is_a_workload(grid, state, tmp_path):
