@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _STATE = click.option(
     "--state", type=PLACE, metavar="DIR", required=True, help="Folder of the service."
 )
+_FUTURES = 100
+"""That a forecast draws."""
 _LOOK = 0.1
 """Time between two looks at jobs that are waited for, s."""
 
@@ -106,6 +109,7 @@ def serve(
 @click.option("--site", metavar="SITE", help="Have it run there, and nowhere else.")
 @click.option("--hold", "held", is_flag=True, help="It does not start until it is released.")
 @click.option("--requeue", is_flag=True, help="It may run again if it is killed with its node.")
+@click.option("--dry-run", is_flag=True, help="Tell when and where it would run; take nothing in.")
 @click.option("--json", "as_json", is_flag=True, help="Print its number alone on stdout.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def submit(
@@ -117,6 +121,7 @@ def submit(
     site: str | None,
     held: bool,
     requeue: bool,
+    dry_run: bool,
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -142,7 +147,8 @@ def submit(
 
         if time_ > LONGEST:
             raise GridError(f"--time: found {time_:g} s; accepted: at most {LONGEST:g}")
-    with closing(_store(state)) as store:
+    with ExitStack() as kept:
+        store = kept.enter_context(closing(_store(state)))
         sizes = store.note("sites") or {}
         if site is not None and sizes and site not in sizes:
             raise GridError(f"site {quoted(site)}: unknown; {meant(site, sizes)}")
@@ -152,6 +158,8 @@ def submit(
             raise GridError(f"--size: found {size}; accepted: at most {most}, {which}")
         if shutil.which(command[0]) is None:
             raise GridError(f"command: found {command[0]!r}; accepted: a program that is there")
+        if dry_run:
+            store = kept.enter_context(closing(store.copy()))
         number = store.add(
             command,
             size,
@@ -163,6 +171,9 @@ def submit(
             held=held,
             requeue=requeue,
         )
+        if dry_run:
+            _foretell(store, [number], _FUTURES, 0, as_json)
+            return
         _wake(store)
     click.echo(number if as_json else f"job {number}")
 
@@ -247,30 +258,27 @@ def drain(state: str, site: str, undo: bool) -> None:
 
 
 @click.command()
-@click.argument("grid", metavar="GRID")
 @_STATE
 @click.argument("jobs", nargs=-1, type=Number(1), metavar="[JOB]...")
-@click.option("--global", "global_", metavar="NAME", help="As of the service, if it has one.")
-@click.option("--local", metavar="NAME", help="As of the service, if it has one.")
-@click.option("--futures", type=Number(2), default=100, show_default=True, help="To draw.")
+@click.option("--futures", type=Number(2), default=_FUTURES, show_default=True, help="To draw.")
 @click.option("--seed", type=Number(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 @traceback_option
-def forecast(
-    grid: str,
-    state: str,
-    jobs: tuple[int, ...],
-    global_: str | None,
-    local: str | None,
-    futures: int,
-    seed: int,
-    as_json: bool,
-) -> None:
-    """Tell when each JOB, or all that wait or run, will start and end, and where, on GRID's sites.
+def forecast(state: str, jobs: tuple[int, ...], futures: int, seed: int, as_json: bool) -> None:
+    """Tell when each JOB, or all that wait or run, will start and end, and where.
 
     The present is run to its end many times, with run times that are drawn from those of jobs that
-    have ended.
+    have ended. Code that the service's grid names is run.
     """
+    with closing(_store(state)) as store:
+        for number in jobs:
+            if (found := store.job(number)).ended is not None:
+                raise GridError(f"job {number}: {found.state}; accepted: a job that has not ended")
+        _foretell(store, jobs, futures, seed, as_json)
+
+
+def _foretell(store: Store, jobs: Sequence[int], futures: int, seed: int, as_json: bool) -> None:
+    """Print a forecast of some jobs, or of all."""
     from rich.console import Console
 
     from experiments.sweeps.progress import telling
@@ -279,18 +287,15 @@ def forecast(
         from experiments.service.forecast import forecast as forecast_of
         from experiments.service.grid_file import load_grid
         from experiments.service.listing import print_forecast
-        from experiments.service.store import sizes_before
 
-    with users_code(), closing(_store(state)) as store:
-        chosen = load_grid(grid, global_, local, sizes_before(store.folder))
-        for number in jobs:
-            if (found := store.job(number)).ended is not None:
-                raise GridError(f"job {number}: {found.state}; accepted: a job that has not ended")
-        began, now = store.note("began") or time.time(), time.time()
+    if (asked := store.note("grid")) is None:
+        raise GridError(f"{store.folder}: no service has been there; accepted: --state of one")
+    with users_code():
+        name, global_, local = asked
+        chosen = load_grid(name, global_, local, store.note("sites"))
+        began, now, limits = store.note("began"), time.time(), store.note("limits") or {}
         with telling("compiling what is not compiled yet, and drawing futures"):
-            told = forecast_of(
-                chosen, store.jobs(), store.note("limits") or {}, began, now, futures, seed
-            )
+            told = forecast_of(chosen, store.jobs(), limits, began, now, futures, seed)
     rows = [row for row in told.rows() if not jobs or row["job"] in jobs]
     if as_json:
         given = {"now": now, "futures": futures, "known": told.known}

@@ -43,11 +43,14 @@ class LiveGrid:
         What opens each site.
     jobs : tuple of dict
         To submit when the service begins, as `Store.add` takes them: of an example.
+    asked : tuple of str
+        What `load_grid` was given to read it, wherever it is called: the name, and schedulers.
     """
 
     scenario: Scenario
     drivers: tuple[Driver, ...]
     jobs: tuple[dict[str, Any], ...]
+    asked: tuple[str, str | None, str | None] = ("", None, None)
 
 
 def load_grid(
@@ -126,6 +129,7 @@ def load_grid(
         scenario,
         tuple(drivers),
         tuple(job for at, each in enumerate(jobs) for job in _jobs(each, f"{where}: jobs[{at}]")),
+        (name if path is packaged else str(path.absolute()), global_, local),
     )
 
 

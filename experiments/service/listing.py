@@ -52,16 +52,16 @@ def print_forecast(found: Forecast, rows: Sequence[dict[str, Any]], console: Con
         console.print("no job waits or runs, but perhaps held ones")
         return
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in ("job", "name", "state", "site", "starts in", "", "ends in", ""):
+    for column in ("job", "name", "state", "site", "starts in", "ends in"):
         side = "left" if column in ("name", "state", "site") else "right"
-        table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
+        table.add_column(column, justify=side)  # type: ignore[arg-type]
     for row in rows:
         sites = sorted(row["sites"].items(), key=lambda each: -each[1])
         sites += [("never", row["never"])] if row["never"] else []
         where = ", ".join(f"{plain(name)} {share:.0%}" for name, share in sites)
-        begins = ("", "") if row["state"] == RUNNING else _within(row["start"], found.now)
+        begins = "" if row["state"] == RUNNING else _within(row["start"], found.now)
         ends = _within(row["end"], found.now)
-        cells = str(row["job"]), plain(row["name"], 40), row["state"], where, *begins, *ends
+        cells = str(row["job"]), plain(row["name"], 40), row["state"], where, begins, ends
         table.add_row(*map(Text, cells))
     print_whole(table, console)
     console.print(f"medians and 90 % intervals of {counted(found.starts.shape[1], 'future')}")
@@ -72,9 +72,9 @@ def print_forecast(found: Forecast, rows: Sequence[dict[str, Any]], console: Con
         console.print(f"run times: drawn from those of {ended} that ended")
 
 
-def _within(times: dict[str, float] | None, now: float) -> tuple[str, str]:
+def _within(times: dict[str, float] | None, now: float) -> str:
     """Return the median of times from now on, and between which nine in ten are."""
     if times is None:
-        return "", ""
+        return ""
     middle, first, last = (max(0.0, times[each] - now) for each in ("50", "5", "95"))
-    return duration(middle), f"({duration(first)} to {duration(last)})"
+    return f"{duration(middle)} ({duration(first)} to {duration(last)})"

@@ -85,6 +85,7 @@ class Service:
             began = store.note("began", time.time())
         self._began = float(began)
         sizes = scenario.platform.sizes.tolist()
+        store.note("grid", self.grid.asked)
         names, rates = scenario.platform.names, scenario.platform.rates.tolist()
         store.note("sites", dict(zip(names, sizes, strict=True)))
         store.note("rates", dict(zip(names, rates, strict=True)))

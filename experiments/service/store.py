@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import sqlite3
@@ -185,6 +186,14 @@ class Store:
                 f"{self.folder / FILE}: found version {version}; accepted: {VERSION}, of this "
                 "metasched"
             )
+
+    def copy(self) -> Store:
+        """Return a copy in memory, of which nothing is kept."""
+        other = copy.copy(self)
+        other._file = sqlite3.connect(":memory:", isolation_level=None)
+        other._file.row_factory = sqlite3.Row
+        self._file.backup(other._file)
+        return other
 
     def close(self) -> None:
         """Close the file."""

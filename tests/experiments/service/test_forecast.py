@@ -123,7 +123,7 @@ def test_users_are_told_when_jobs_start(grid, state):
             service.store.add(["sleep", "1000"], size, 60.0)
         service.store.add(["true"], 1, held=True)
         service.step()
-        told = call("forecast", grid, "--state", state, "--futures", 2, "--json")
+        told = call("forecast", "--state", state, "--futures", 2, "--json")
         found = json.loads(told.stdout)
         assert [*found] == ["now", "futures", "known", "jobs", "sites"]
         assert [row["job"] for row in found["jobs"]] == [1, 3, 2, 4]
@@ -131,14 +131,22 @@ def test_users_are_told_when_jobs_start(grid, state):
         second = next(row for row in found["jobs"] if row["job"] == 2)
         assert second["sites"] == {"A": 1.0}
         assert 50.0 < second["start"]["50"] - found["now"] <= 60.0
-        shown = call("forecast", grid, "--state", state, 2, "--futures", 2).stdout
+        shown = call("forecast", "--state", state, 2, "--futures", 2).stdout
         assert "run times: as requested, else an hour, for only 0 jobs ended so far" in shown
         assert len([line for line in shown.splitlines() if "sleep" in line]) == 1
+        words = ["--size", 2, "--time", "20s", "--name", "mine", "--dry-run"]
+        dry = json.loads(call("submit", "--state", state, *words, "--json", "true").stdout)
+        (mine,) = dry["jobs"]
+        assert (mine["job"], mine["name"], mine["state"]) == (6, "mine", "waiting")
+        assert mine["start"]["50"] - dry["now"] > 100.0  # after the two others of two processors
+        shown = call("submit", "--state", state, *words, "true").stdout
+        assert "A 100%" in shown
+        assert len(service.store.jobs()) == 5
         for number in range(1, 6):
             call("cancel", "--state", state, number)
         service.run(once=True)
-        again = call("forecast", grid, "--state", state, 2)
+        again = call("forecast", "--state", state, 2)
         assert again.exit_code == 2
         assert "job 2: cancelled; accepted: a job that has not ended" in again.output
-        shown = call("forecast", grid, "--state", state).stdout
+        shown = call("forecast", "--state", state).stdout
         assert "no job waits or runs" in shown
