@@ -167,7 +167,7 @@ class BatchSite:
         self._jobs: dict[int, _Job] = {}
         self._over: dict[str, float] = {}  # since when jobs are there that shall not be
         self._seen = (self.capacity, 1)  # what the last looks said of it, and how many did
-        self._silent = False
+        self._silent = self._grown = False
         self._changed = threading.Condition()
         self._woken = self._closed = False
         self._thread = threading.Thread(target=self._watch, daemon=True, name=f"site {name}")
@@ -338,6 +338,12 @@ class BatchSite:
 
     def _note_capacity(self, capacity: int) -> None:
         """Take over what several looks agree on, for jobs come and go between two questions."""
+        if capacity > self._size and not self._grown:
+            self._grown = True
+            more = (
+                f"{capacity} processors, of which the service knows {self._size}; another would all"
+            )
+            self._tell_of(Told(f"{self.name}: {more}"))
         capacity = max(0, min(capacity, self._size))
         value, times = self._seen
         self._seen = (capacity, times + 1 if value == capacity else 1)

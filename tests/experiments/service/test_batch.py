@@ -263,6 +263,13 @@ def test_capacity_is_what_several_looks_agree_on(site, system, tmp_path):
     assert seen == [f"S: 1 {of}", f"S: 3 {of}"]
 
 
+def test_a_site_that_has_grown_is_told(site, system):
+    system.size = 6
+    (told,) = news_of(site, Told)
+    assert told.line == "S: 6 processors, of which the service knows 4; another would all"
+    assert site.capacity == 4
+
+
 def test_jobs_that_may_run_again_do_after_their_node_died(grid, state, tmp_path):
     text = f"[ -e {tmp_path}/once ] || {{ touch {tmp_path}/once; kill -KILL $PPID; exit; }}; echo x"
     with serving(load_grid(str(grid)), state, 0, print) as service:
