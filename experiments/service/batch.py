@@ -340,9 +340,7 @@ class BatchSite:
         """Take over what several looks agree on, for jobs come and go between two questions."""
         if capacity > self._size and not self._grown:
             self._grown = True
-            more = (
-                f"{capacity} processors, of which the service knows {self._size}; another would all"
-            )
+            more = f"{capacity} processors, of which this service uses {self._size} at most"
             self._tell_of(Told(f"{self.name}: {more}"))
         capacity = max(0, min(capacity, self._size))
         value, times = self._seen

@@ -266,7 +266,7 @@ def test_capacity_is_what_several_looks_agree_on(site, system, tmp_path):
 def test_a_site_that_has_grown_is_told(site, system):
     system.size = 6
     (told,) = news_of(site, Told)
-    assert told.line == "S: 6 processors, of which the service knows 4; another would all"
+    assert told.line == "S: 6 processors, of which this service uses 4 at most"
     assert site.capacity == 4
 
 
