@@ -12,6 +12,7 @@ from experiments.cli.live import (
     cancel,
     drain,
     forecast,
+    hindcast,
     hold,
     log,
     queue,
@@ -40,6 +41,6 @@ def main() -> None:
 for each in (
     *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
     *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
-    *(cancel, drain, forecast, hold, log, queue, release, serve, submit, view, wait),
+    *(cancel, drain, forecast, hindcast, hold, log, queue, release, serve, submit, view, wait),
 ):
     main.add_command(each)

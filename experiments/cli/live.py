@@ -11,11 +11,18 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.cli.options import PLACE, Duration, Number, traceback_option
+from experiments.cli.options import (
+    PLACE,
+    Duration,
+    Number,
+    chosen_scenario,
+    scenario_options,
+    traceback_option,
+)
 from experiments.cli.process import FAILED, users_code
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -302,6 +309,36 @@ def _foretell(store: Store, jobs: Sequence[int], futures: int, seed: int, as_jso
         click.echo(json.dumps({**given, "jobs": rows, "sites": told.of_sites()}))
     else:
         print_forecast(told, rows, Console())
+
+
+@click.command()
+@scenario_options(metrics=False)
+@click.option("--jobs", type=Number(1), default=100, show_default=True, help="To forecast.")
+@click.option("--futures", type=Number(2), default=_FUTURES, show_default=True, help="Of each.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def hindcast(
+    seed: int, jobs: int, futures: int, as_json: bool, scenario: str, **options: Any
+) -> None:
+    """Tell how well forecasts would have held for jobs of a log that wait in a run of SCENARIO.
+
+    Each is forecast as it is submitted, by what ran, waited and had ended then, and compared with
+    what came of it. Code of SCENARIO is run: use only files that you trust.
+    """
+    from rich.console import Console
+
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.service.hindcast import hindcast as hindcast_of
+        from experiments.service.listing import print_hindcast
+
+    with users_code(), telling("running, and forecasting its jobs"):
+        chosen = chosen_scenario(scenario, **options)
+        found = hindcast_of(chosen, seed, jobs, futures)
+    if as_json:
+        click.echo(json.dumps(found.summary()))
+    else:
+        print_hindcast(found, futures, Console())
 
 
 @click.command()

@@ -150,3 +150,27 @@ def test_users_are_told_when_jobs_start(grid, state):
         assert "job 2: cancelled; accepted: a job that has not ended" in again.output
         shown = call("forecast", "--state", state).stdout
         assert "no job waits or runs" in shown
+
+
+def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{40 * at},1,100,100,{at % 2}" for at in range(24)]
+    table = "\n".join(["arrival,size,runtime,requested_time,user", *rows])
+    (tmp_path / "log.csv").write_text(table + "\n")
+    words = "site", "--local", "fcfs", "--workload", "log.csv", "--set", "processors=1"
+    told = json.loads(call("hindcast", *words, "--jobs", 9, "--futures", 4, "--json").stdout)
+    assert told["jobs"] == 9
+    assert told["waited"] == 18  # of all but the first quarter
+    exact = {"within_50": 1.0, "within_90": 1.0, "before": 0.0, "after": 0.0}
+    for what in ("start", "end"):
+        assert told[what].pop("off_s") == pytest.approx(0.0, abs=1e-6)
+        assert told[what] == exact
+    shown = call("hindcast", *words, "--jobs", 9, "--futures", 4).stdout
+    assert "of 9 jobs, each forecast in 4 futures as it was submitted" in " ".join(shown.split())
+    never = call("hindcast", *words, "--set", "load_factor=0.1")
+    assert "found no job that waits; accepted: a run with some" in never.output
+    synthetic = call("hindcast", "quickstart")
+    assert (synthetic.exit_code, synthetic.stdout) == (2, "")
+    assert "workload: found synthetic jobs; accepted: a log" in synthetic.output
+    known = call("hindcast", *words, "--set", "prediction=exact")
+    assert "prediction: found 'exact'; accepted: another" in known.output

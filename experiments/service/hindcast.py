@@ -1,0 +1,174 @@
+"""Forecasts of the past: how well they would have held as the jobs of a log were submitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from experiments.run.running import run
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from experiments.service.forecast import forecast
+from experiments.service.grid_file import LiveGrid
+from experiments.service.store import DONE, RUNNING, WAITING, LiveJob
+from grid.errors import GridError
+
+LEARNED = 2000
+"""Jobs that ended last, from which run times are drawn."""
+BEFORE = 0.25
+"""Share of the jobs, the first, that are not forecast: of them run times are learned."""
+LEAST_WAIT = 60.0
+"""Jobs are forecast that waited for so long, s: of others there is nothing to say."""
+
+
+@dataclass(frozen=True)
+class Hindcast:
+    """How forecasts of some jobs held.
+
+    Attributes
+    ----------
+    jobs : DataFrame
+        A row for each: ``job``, what its ``start`` and ``end`` were, s after its submission, and of
+        each the quantiles that were forecast, as ``start 5`` to ``end 95``.
+    waited : int
+        Jobs that waited, of which these were drawn.
+    """
+
+    jobs: pd.DataFrame
+    waited: int
+
+    def within(self, what: str, low: int, high: int) -> float:
+        """Return in how many cases of all a ``start`` or ``end`` was between two quantiles."""
+        of, known = self.jobs, self.jobs[f"{what} {low}"].notna()
+        inside = (of[what] >= of[f"{what} {low}"]) & (of[what] <= of[f"{what} {high}"])
+        return float((inside & known).mean())
+
+    def summary(self) -> dict[str, Any]:
+        """Return it in numbers, ready for JSON.
+
+        Of ``start`` and ``end`` the shares of the jobs that were in the 50 and 90 % intervals
+        (``within_50``, ``within_90``) and before and after the latter (``before``, ``after``), and
+        the median of how far the medians were off (``off_s``).
+        """
+        told: dict[str, Any] = {"jobs": len(self.jobs), "waited": self.waited}
+        for what in ("start", "end"):
+            of = self.jobs
+            told[what] = {
+                "within_50": self.within(what, 25, 75),
+                "within_90": self.within(what, 5, 95),
+                "before": float((of[what] < of[f"{what} 5"]).mean()),
+                "after": float((of[what] > of[f"{what} 95"]).mean()),
+                "off_s": float((of[f"{what} 50"] - of[what]).abs().median()),
+            }
+        return told
+
+
+def hindcast(
+    scenario: Scenario, seed: int, jobs: int, futures: int, ended: Any = lambda: None
+) -> Hindcast:
+    """Forecast jobs of a log at the moments of their submission, and compare with what came.
+
+    What came is a run of the scenario, in which others come later, of which a forecast knows
+    nothing. It knows what ran and waited then, and the jobs that had ended, each by its user.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Of a log with users' requests; predictions are not exact.
+    seed : int
+        Of the run, and of which jobs are forecast.
+    jobs : int
+        So many at most.
+    futures : int
+    ended : callable
+        Is called when a forecast is done.
+
+    Raises
+    ------
+    GridError
+        For another scenario, or a run in which nobody waits.
+    """
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    if scenario.workload is None:
+        raise GridError(f"{scenario.name}: workload: found synthetic jobs; accepted: a log")
+    if parameters.prediction == "exact":
+        raise GridError(f"{scenario.name}: prediction: found 'exact'; accepted: another")
+    done = run(scenario, seed=seed)
+    frame = done.jobs[done.jobs["start"].notna()].sort_values("arrival").reset_index(drop=True)
+    later = frame.iloc[int(BEFORE * len(frame)) :]
+    waited = later[later["start"] - later["arrival"] >= LEAST_WAIT]
+    if waited.empty:
+        raise GridError(f"{scenario.name}: found no job that waits; accepted: a run with some")
+    given = {name: getattr(parameters, name) for name in parameters.model_fields_set}
+    for name in ("window_start", "window_end", "load_factor"):
+        given.pop(name, None)
+    platform = done.platform
+    bare = Scenario(
+        scenario.name, platform, given, scenario.global_scheduler, scenario.local_scheduler
+    )
+    grid = LiveGrid(bare, (), ())
+    drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
+    rows = []
+    for number in drawn.index:
+        rows.append(_forecast_at(grid, frame, int(number), futures, seed))
+        ended()
+    return Hindcast(pd.DataFrame(rows), len(waited))
+
+
+def _forecast_at(
+    grid: LiveGrid, frame: pd.DataFrame, row: int, futures: int, seed: int
+) -> dict[str, float]:
+    """Return what came of a job, and what was to be expected of it as it was submitted."""
+    now = float(frame["arrival"].iloc[row])
+    known = frame.iloc[: row + 1]
+    past = known[known["finish"] <= now].nlargest(LEARNED, "finish")
+    live = known[known["finish"] > now]
+    jobs = [*_jobs(past, now), *_jobs(live, now)]
+    found = forecast(grid, sorted(jobs, key=lambda each: each.job), {}, 0.0, now, futures, seed)
+    (told,) = [each for each in found.rows() if each["job"] == row]
+    ours: dict[str, float] = {"job": float(frame["job"].iloc[row])}
+    for what, column in (("start", "start"), ("end", "finish")):
+        ours[what] = float(frame[column].iloc[row]) - now
+        quantiles = told[what] or {}
+        for name in ("5", "25", "50", "75", "95"):
+            ours[f"{what} {name}"] = quantiles.get(name, math.nan) - now
+    return ours
+
+
+def _jobs(frame: pd.DataFrame, now: float) -> Iterator[LiveJob]:
+    """Yield jobs of a run as a service has them at a moment."""
+    users: Sequence[Any] = frame["user"].tolist() if "user" in frame else [""] * len(frame)
+    names = "arrival", "size", "start", "finish", "predicted_time", "cluster"
+    columns = [frame[name].tolist() for name in names]
+    for number, user, arrival, size, start, finish, asked, cluster in zip(
+        frame.index.tolist(), users, *columns, strict=True
+    ):
+        state = DONE if finish <= now else RUNNING if start <= now else WAITING
+        begun = state != WAITING
+        yield LiveJob(
+            number,
+            str(user),
+            (),
+            "",
+            {},
+            int(size),
+            float(asked),
+            None,
+            float(arrival),
+            state,
+            str(cluster) if begun else None,
+            float(start) if begun else None,
+            float(finish) if state == DONE else None,
+            0 if state == DONE else None,
+            "",
+            0,
+            None,
+            0,
+            0,
+            1,
+        )
