@@ -193,7 +193,8 @@ def forecast(
 
     Each future begins as a service does that takes the jobs up: those that run are where they are,
     the others are submitted now, and sites have the processors that they have now. No other job
-    comes.
+    comes. In a future, run times of jobs of one name are drawn at the same place among those known,
+    for users' jobs in a row are alike: drawn one by one, intervals were narrower still on logs.
 
     Parameters
     ----------
@@ -220,10 +221,11 @@ def forecast(
     live = [*running, *waiting]
     rng = np.random.default_rng(seed)
     drawn = np.empty((futures, len(live)))
+    of_name = {each.name: rng.random(futures) for each in live}  # whose jobs are alike
     for row, each in enumerate(live):
         since = now if each.started is None else each.started
         rate = rates[names.index(str(each.site))] if each.site else 1.0
-        drawn[:, row] = times.draw(each, max(0.0, now - since) * rate, rng.random(futures))
+        drawn[:, row] = times.draw(each, max(0.0, now - since) * rate, of_name[each.name])
     only = [row for row, each in enumerate(waiting) if each.only]
     clusters = [names.index(str(waiting[row].only)) for row in only]
     rows = rows_of(waiting, began, now)

@@ -101,20 +101,30 @@ def test_intervals_hold_what_they_say_where_jobs_are_like_those_that_ended(tmp_p
     for _ in range(20):
         shares = rng.uniform(0.05, 1.0, 220)
         past = [ended(number, 100.0 * share) for number, share in enumerate(shares[:200], 1)]
-        waiting = [job(2001 + at, size=int(rng.integers(1, 3))) for at in range(20)]
+        waiting = [
+            job(2001 + at, size=int(rng.integers(1, 3)), name=f"{2001 + at}") for at in range(20)
+        ]
         rows = forecast(grid, [*past, *waiting], {}, BEGAN, NOW, futures=60, seed=5).rows()
         # What came is a future of which all run times are known: those of the names of the jobs.
-        known = [replace(each, name=str(each.job)) for each in waiting]
         told = [
             ended(1000 + at, 100.0 * shares[200 + at % 20], name=str(2001 + at % 20))
             for at in range(20 * ENOUGH)
         ]
-        came = forecast(grid, [*told, *known], {}, BEGAN, NOW, futures=2)
+        came = forecast(grid, [*told, *waiting], {}, BEGAN, NOW, futures=2)
         for row, each in zip(rows, came.ends[:, 0], strict=True):
             for low, high in (("5", "95"), ("25", "75")):
                 within[low].append(row["end"][low] <= each <= row["end"][high])
     assert 0.84 < np.mean(within["5"]) < 0.96
     assert 0.42 < np.mean(within["25"]) < 0.58
+
+
+def test_jobs_of_one_name_are_drawn_alike(tmp_path):
+    past = [ended(number, 10.0 * number) for number in range(1, 10)]
+    waiting = [job(21, name="a"), job(22, name="a"), job(23, name="b")]
+    found = forecast(grid_of(tmp_path, 3), [*past, *waiting], {}, BEGAN, NOW, futures=50)
+    ran = found.ends - found.starts
+    assert ran[0] == pytest.approx(ran[1])
+    assert abs(ran[0] - ran[2]).max() > 1.0
 
 
 def test_users_are_told_when_jobs_start(grid, state):
