@@ -22,6 +22,7 @@ from agents.pace.evaluation import Evaluator
 from agents.pace.hardware import hardware_of
 from experiments.cli.app import main
 from experiments.service.grid_file import load_grid
+from experiments.service.service import serving
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.logs.workload import read_log
@@ -133,6 +134,8 @@ def test_block_runs(language, code, folder):
                     words += ["--set", "jobs=1000", "--width", "0.2"]
                 if words[0] == "serve":
                     words.append("--once")  # which has no jobs yet, but for those of an example
+                if "live" in " ".join(words) and words[0] not in ("serve", "view"):
+                    has_run(Path("live"))
                 if words[0] == "view":
                     words += ["--port", "0"]
                 if words[0] == "reproduce":
@@ -148,6 +151,17 @@ def test_block_runs(language, code, folder):
         assert f"version = {{{metasched.__version__}}}" in code
     else:
         raise AssertionError(f"a block in {language!r} that nothing runs")
+
+
+def has_run(state):
+    """Have a service that has run some jobs, and has others to run, been there."""
+    if not state.exists():
+        with serving(load_grid("my_grid.toml"), state, 0, lambda line: None) as service:
+            for _ in range(2):
+                service.store.add(["true"], 1)
+            service.run(once=True)
+            for _ in range(5):
+                service.store.add(["true"], 1)
 
 
 def standing_in(path, processors, jobs):
