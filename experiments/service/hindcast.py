@@ -67,9 +67,7 @@ class Hindcast:
         return told
 
 
-def hindcast(
-    scenario: Scenario, seed: int, jobs: int, futures: int, ended: Any = lambda: None
-) -> Hindcast:
+def hindcast(scenario: Scenario, seed: int, jobs: int, futures: int) -> Hindcast:
     """Forecast jobs of a log at the moments of their submission, and compare with what came.
 
     What came is a run of the scenario, in which others come later, of which a forecast knows
@@ -84,8 +82,6 @@ def hindcast(
     jobs : int
         So many at most.
     futures : int
-    ended : callable
-        Is called when a forecast is done.
 
     Raises
     ------
@@ -113,10 +109,7 @@ def hindcast(
     )
     grid = LiveGrid(bare, (), ())
     drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
-    rows = []
-    for number in drawn.index:
-        rows.append(_forecast_at(grid, frame, int(number), futures, seed))
-        ended()
+    rows = [_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index]
     return Hindcast(pd.DataFrame(rows), len(waited))
 
 
