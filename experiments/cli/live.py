@@ -300,6 +300,8 @@ def _foretell(store: Store, jobs: Sequence[int], futures: int, seed: int, as_jso
     with users_code():
         name, global_, local = asked
         chosen = load_grid(name, global_, local, store.note("sites"))
+        if [*store.note("sites")] != [*chosen.scenario.platform.names]:
+            raise GridError(f"{name}: found other sites than those served; accepted: the same")
         began, now, limits = store.note("began"), time.time(), store.note("limits") or {}
         with telling("compiling what is not compiled yet, and drawing futures"):
             told = forecast_of(chosen, store.jobs(), limits, began, now, futures, seed)

@@ -94,6 +94,8 @@ def hindcast(scenario: Scenario, seed: int, jobs: int, futures: int) -> Hindcast
         raise GridError(f"{scenario.name}: workload: found synthetic jobs; accepted: a log")
     if parameters.prediction == "exact":
         raise GridError(f"{scenario.name}: prediction: found 'exact'; accepted: another")
+    if scenario.largest_job > scenario.platform.sizes.max():
+        raise GridError(f"{scenario.name}: global: found one that splits jobs; accepted: another")
     done = run(scenario, seed=seed)
     frame = done.jobs[done.jobs["start"].notna()].sort_values("arrival").reset_index(drop=True)
     later = frame.iloc[int(BEFORE * len(frame)) :]

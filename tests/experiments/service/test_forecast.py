@@ -160,6 +160,10 @@ def test_users_are_told_when_jobs_start(grid, state):
         assert "job 2: cancelled; accepted: a job that has not ended" in again.output
         shown = call("forecast", "--state", state).stdout
         assert "no job waits or runs" in shown
+        grid.write_text(grid.read_text().replace('name = "B"', 'name = "C"'))
+        other = call("forecast", "--state", state)
+        assert other.exit_code == 2
+        assert "found other sites than those served; accepted: the same" in other.output
 
 
 def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypatch):
@@ -182,5 +186,11 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
     synthetic = call("hindcast", "quickstart")
     assert (synthetic.exit_code, synthetic.stdout) == (2, "")
     assert "workload: found synthetic jobs; accepted: a log" in synthetic.output
+    (tmp_path / "two.toml").write_text(
+        'global = "first-fit"\n[parameters]\nmode = "open"\nprediction = "requested"\n'
+        + "".join(f'[[clusters]]\nname = "{name}"\nsize = 4\n' for name in "AB")
+    )
+    split = call("hindcast", "two.toml", "--workload", "log.csv")
+    assert "global: found one that splits jobs; accepted: another" in split.output
     known = call("hindcast", *words, "--set", "prediction=exact")
     assert "prediction: found 'exact'; accepted: another" in known.output
