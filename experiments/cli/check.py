@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from experiments.cli.options import PLACE, chosen_workload, traceback_option
 from experiments.cli.process import FAILED, stdout_kept, users_code
+from grid.errors import GridError
 
 
 @click.command()
@@ -48,15 +50,24 @@ def check(scheduler: str, as_json: bool) -> None:
 def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
     """Check RESULT against its platform and workload.
 
-    RESULT is a folder that `metasched run --out` wrote. Exit status 1 if a check fails.
+    RESULT is a folder that `metasched run --out` wrote, or that of a service (`metasched serve
+    --state`): its jobs, what they left, and its audit log. Exit status 1 if a check fails.
     """
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
         from experiments.checks.verdicts import print_verdicts
         from experiments.checks.verify import verify as verify_result
+        from experiments.service.history.verify import verify as verify_service
+        from experiments.service.store import is_service
+    live = is_service(result)
+    if live and workload:
+        raise GridError(f"--workload: found with {result}, of a service; accepted: none")
     with telling(f"verifying {result}"):
-        verdicts = verify_result(result, chosen_workload(workload))
+        if live:
+            verdicts = verify_service(Path(result))
+        else:
+            verdicts = verify_result(result, chosen_workload(workload))
     print_verdicts(result, verdicts, as_json)
     if not all(verdict.holds for verdict in verdicts):
         sys.exit(FAILED)

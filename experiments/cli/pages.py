@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +27,8 @@ _RESULTS = click.argument("results", type=PLACE, metavar="RESULT...", nargs=-1, 
 def report(results: tuple[str, ...], out: str) -> None:
     """Write a page on RESULT that any browser opens, without a network.
 
-    RESULT is a folder that `metasched run --out DIR` wrote; several are compared. Or it is the file
-    of a study.
+    RESULT is a folder that `metasched run --out DIR` wrote, or that of a service (`metasched serve
+    --state`); several are compared. Or it is the file of a study.
     """
     from experiments.run.files import check_file, new_file
     from experiments.sweeps.progress import telling
@@ -48,6 +50,22 @@ def _tell(out: str) -> None:
     click.echo(f"{out}: {f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.0f} kB'}")
 
 
+@contextmanager
+def _as_runs(folders: Sequence[str]) -> Iterator[list[str]]:
+    """Give the folders of runs; of a service, one that a run would leave with its jobs."""
+    from experiments.service.store import is_service
+
+    with ExitStack() as made:
+        runs = []
+        for each in folders:
+            if is_service(each):
+                from experiments.service.history.as_run import as_run
+
+                each = str(made.enter_context(as_run(Path(each))))
+            runs.append(each)
+        yield runs
+
+
 def _page(results: tuple[str, ...]) -> str:
     """Return the page on a study, or on runs."""
     from grid.errors import GridError
@@ -62,7 +80,8 @@ def _page(results: tuple[str, ...]) -> str:
             if not os.path.exists(each):
                 known = f"{FOLDER}, or the file of a study"
                 raise GridError(f"{each}: no such file or folder; accepted: {known}")
-        return page_of([Ran.read(each) for each in results])
+        with _as_runs(results) as runs:
+            return page_of([Ran.read(each) for each in runs])
     if len(results) > 1:
         raise GridError(
             f"{files[0]}: found with others; accepted: a study alone, or folders of runs"
@@ -82,7 +101,8 @@ def _page(results: tuple[str, ...]) -> str:
 def plot(results: tuple[str, ...], what: str, out: str) -> None:
     """Draw a picture of RESULT: its schedule, use and queue, links, or waits and slowdowns.
 
-    RESULT is a folder that `metasched run --out DIR` wrote; several are compared.
+    RESULT is a folder that `metasched run --out DIR` wrote, or that of a service (`metasched serve
+    --state`); several are compared.
     """
     from experiments.sweeps.progress import telling
 
@@ -98,8 +118,8 @@ def plot(results: tuple[str, ...], what: str, out: str) -> None:
         from experiments.show.differences import told_apart
         from experiments.show.run_data import Ran
         from experiments.show.run_plots import draw
-    with telling(f"drawing {out}"):
-        save(draw(told_apart([Ran.read(each) for each in results]), what), out)
+    with telling(f"drawing {out}"), _as_runs(results) as runs:
+        save(draw(told_apart([Ran.read(each) for each in runs]), what), out)
     _tell(out)
 
 
@@ -170,13 +190,20 @@ def _compile(scenario: Scenario, seed: int) -> None:
 def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
     """Tell the story of JOB (its number) in RESULT; of several of one number, that of each.
 
-    RESULT is a folder that `metasched run --out DIR --events DIR/events.jsonl` wrote.
+    RESULT is a folder that `metasched run --out DIR --events DIR/events.jsonl` wrote, or that of a
+    service (`metasched serve --state`).
     """
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
-        from experiments.events.explain import explain as stories_of
+        from experiments.events.explain import explain as of_run
         from experiments.events.explain import print_stories
+        from experiments.service.history.explain import explain as of_service
+        from experiments.service.store import is_service
+        from grid.errors import GridError
+    live = is_service(result)
+    if live and events is not None:
+        raise GridError(f"--events: found with {result}, of a service, which has its own")
     with telling(f"reading {result}"):
-        stories = stories_of(result, job, events)
+        stories = of_service(Path(result), job) if live else of_run(result, job, events)
     print_stories(stories, as_json)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -23,12 +24,14 @@ from experiments.events.message_events import Event
 from experiments.events.reading import events_of, fared_otherwise, submitted
 from experiments.events.words import Story
 from experiments.run.result_files import ResultFiles
+from experiments.scenario.parameters import Parameters
 from experiments.show.labels import has_a_say
 from experiments.show.numbers import instant
 from experiments.show.tables import unfolded
 from grid.errors import GridError
 from grid.foreign import plain
 from grid.logs.calendar import read, shown, written, zone_of
+from grid.platform.multicluster import Platform
 from grid.world.layout import known_at_once, latencies
 
 
@@ -53,32 +56,11 @@ def explain(
     """
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
-    sizes = {each.name: each.size for each in result.platform.clusters}
-    name = result.summary["global"]
-    goes_by = global_scheduler(name).goes_by if name in GLOBAL else ""
-    batch = result.parameters.mode == "batch"
-    around = Surroundings(sizes, *_heard_at_once(result), batch, goes_by)
-    silent = not has_a_say(result.summary["global"], len(sizes))
-    tellers: dict[Identity, Teller] = {}
-    rules = result.summary["local"], _selection(result)
+    hearing = Hearing(job, path, result.summary, result.platform, result.parameters)
     event: Event = {}
-    now = 0.0
     for event in events_of(path, result.summary, "explain"):
-        if event["event"] == SUBMITTED and event["job"] == job:
-            who = submitted(event, tellers, path)
-            tellers[who] = Teller(who, around, silent, *rules)
-        try:
-            if event["time"] > now:
-                now = event["time"]
-                for teller in tellers.values():
-                    teller.settle()
-            around.hear(event)
-            for teller in tellers.values():
-                teller.hear(event)
-        except (KeyError, TypeError, IndexError, ValueError):  # in an order that cannot be
-            raise GridError(
-                f"{path}:{event['serial']}: no event of this run; accepted: its event log"
-            ) from None
+        hearing.hear(event)
+    tellers = hearing.tellers
     if not tellers:
         raise GridError(f"job {job}: not in {path}; accepted: the number of one of its jobs")
     ended = Counter((row.start, row.finish) for row in result.rows if row.job == job)
@@ -91,31 +73,92 @@ def explain(
         raise GridError(f"{path}: {fared_otherwise(job, folder)}")
     deadlines = result.summary.get("deadlines")
     start = read(said) if (said := result.summary.get("start")) else None
-    return [Story(_heading(each, deadlines), each.lines, start) for each in tellers.values()]
+    return [Story(heading(each, deadlines), each.lines, start) for each in tellers.values()]
 
 
-def _heard_at_once(result: ResultFiles) -> tuple[set[str], set[str]]:
+class Hearing:
+    """Has those who tell the stories of the jobs of a number hear what happened in a run.
+
+    Parameters
+    ----------
+    job : int
+        The number.
+    path : Path
+        Event log of the run.
+    facts : mapping
+        ``global``, ``local`` and ``parameters``, as a summary has them.
+    platform : Platform
+    parameters : Parameters
+
+    Attributes
+    ----------
+    tellers : dict
+        By which job they tell of, in order of submission.
+    """
+
+    def __init__(
+        self,
+        job: int,
+        path: Path,
+        facts: Mapping[str, Any],
+        platform: Platform,
+        parameters: Parameters,
+    ) -> None:
+        self._job, self._path, self._now = job, path, 0.0
+        name, sizes = facts["global"], {each.name: each.size for each in platform.clusters}
+        goes_by = global_scheduler(name).goes_by if name in GLOBAL else ""
+        at_once = _heard_at_once(platform, parameters)
+        self._around = Surroundings(sizes, *at_once, parameters.mode == "batch", goes_by)
+        self._silent = not has_a_say(name, len(sizes))
+        self._rules = facts["local"], _selection(facts)
+        self.tellers: dict[Identity, Teller] = {}
+
+    def hear(self, event: Event) -> None:
+        """Take the next event.
+
+        Raises
+        ------
+        GridError
+            If no run can have it after those before.
+        """
+        if event["event"] == SUBMITTED and event["job"] == self._job:
+            who = submitted(event, self.tellers, self._path)
+            self.tellers[who] = Teller(who, self._around, self._silent, *self._rules)
+        try:
+            if event["time"] > self._now:
+                self._now = event["time"]
+                for teller in self.tellers.values():
+                    teller.settle()
+            self._around.hear(event)
+            for teller in self.tellers.values():
+                teller.hear(event)
+        except (KeyError, TypeError, IndexError, ValueError):  # in an order that cannot be
+            raise GridError(
+                f"{self._path}:{event['serial']}: no event of this run; accepted: its event log"
+            ) from None
+
+
+def _heard_at_once(platform: Platform, parameters: Parameters) -> tuple[set[str], set[str]]:
     """Return the clusters whose state is known at once, and others whose news take no time."""
-    platform, parameters = result.platform, result.parameters
     names = np.array(platform.names)
     at_once = known_at_once(platform, parameters.latency, parameters.advertising)
     in_no_time = (latencies(platform, parameters.latency) == 0) & ~at_once
     return set(names[at_once].tolist()), set(names[in_no_time].tolist())
 
 
-def _selection(result: ResultFiles) -> str:
+def _selection(facts: Mapping[str, Any]) -> str:
     """Return by which rule the global scheduler starts jobs, "" if they are sent or bound."""
-    name = result.summary["global"]
+    name = facts["global"]
     if name not in GLOBAL:
         return ""
     policy = global_scheduler(name)
     own_way = policy.collects or policy.queues or policy.only_chooses or policy.stays_home
-    rule: str = policy.selection or result.summary["parameters"].get("selection", "")
+    rule: str = policy.selection or facts["parameters"].get("selection", "")
     # Whether components fit is not known from how many processors are free.
     return "" if own_way or (policy.reads_components and rule != "fcfs") else rule
 
 
-def _heading(teller: Teller, deadlines: str | None) -> str:
+def heading(teller: Teller, deadlines: str | None) -> str:
     """Return whose story it is; of jobs of one number, what tells them apart too."""
     heading = f"Job {teller.job}"
     if teller.job.which:

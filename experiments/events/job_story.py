@@ -126,7 +126,7 @@ class Teller:
         if kind == ENDED and self._lines and not self.over:
             self._catch_up()
             how = "is interrupted" if event["interrupted"] else "ends"
-            self._tell(time, f"the run {how}, and the job {self._stands}")
+            self._tell(time, f"{event.get('words', f'the run {how}')}, and the job {self._stands}")
             if self._away:
                 self._tell(None, *self._around.now_away(), *self._around.never_told())
                 self._tell(None, *self._around.not_held(self.job))

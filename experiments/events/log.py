@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,12 +35,29 @@ EVENTS = "events.jsonl"
 """File of a result in which its event log is looked for."""
 
 BEGUN, ENDED, PLANNED = "begun", "ended", "planned"
+SAID, BEGAN, EXITED, FAILED = "said", "began", "exited", "failed"
+HELD, RELEASED, CANCELLED = "held", "released", "cancelled"
+DRAINED, RESTORED = "drained", "restored"
+OF_REAL_JOBS = SAID, BEGAN, EXITED, FAILED, HELD, RELEASED, CANCELLED, DRAINED, RESTORED
+"""Events of sites and people, which only a service of real jobs has."""
 
 _JOB_BY_JOB = JobSubmitted, JobMetadata, JobTransfer
 """Messages that the kernel carries, and tells of for each job."""
 
 KEPT = 1000
 """Lines after which they are written."""
+
+
+class Lines(Protocol):
+    """What lines of text are written to."""
+
+    place: Path
+
+    def write(self, text: str) -> None:
+        """Take lines."""
+
+    def flush(self) -> None:
+        """Have others see them."""
 
 
 class EventLog:
@@ -53,22 +70,32 @@ class EventLog:
     ----------
     model : GridModel
         Before its first step.
-    file : Growing
-        Where to, in a folder of its own.
+    file : Lines
+        Where to: of a run, in a folder of its own (`Growing`).
+    after : tuple of int and float
+        Serial and time of the last line that is there, which these follow.
     **facts
         What the first line says of the run.
     """
 
-    def __init__(self, model: GridModel, file: Growing, **facts: Any) -> None:
+    def __init__(
+        self, model: GridModel, file: Lines, after: tuple[int, float] = (0, 0.0), **facts: Any
+    ) -> None:
         self._model = model
         self.file = file
-        self._serial = 0
+        self._serial, self._since = after
         self._lines: list[str] = []
         self._jobs = JobEvents(model)
         self._note({"event": BEGUN, **facts})
         self.carried = self._jobs.carried.hear
         model.world.watcher = self
         model.listeners.insert(0, self._hear)
+
+    @property
+    def growing(self) -> Growing:
+        """The file of a run."""
+        assert isinstance(self.file, Growing)
+        return self.file
 
     def close(self) -> None:
         """Write what is left, and whether the run came to its end; watch no longer."""
@@ -132,7 +159,7 @@ class EventLog:
 
     def _note(self, event: Event) -> None:
         self._serial += 1
-        line = {"serial": self._serial, "time": self._model.now, **event}
+        line = {"serial": self._serial, "time": max(self._since, self._model.now), **event}
         self._lines.append(_json(line) + "\n")
 
     def flush(self) -> None:
@@ -212,7 +239,7 @@ def resumed_log(log: EventLog) -> Iterator[None]:
     GridError
         If the file is no longer there, or not as it was.
     """
-    file = log.file
+    file = log.growing
     try:
         source = (
             file.path if file.path.is_file() else file.place
@@ -244,8 +271,8 @@ def _ended(log: EventLog) -> Iterator[EventLog]:
 
 def _end(log: EventLog) -> None:
     """Close a log and put it in its place; leave nothing if not all could be written."""
-    file, scratch = log.file, log.file.path.parent
-    there = False
+    file = log.growing
+    scratch, there = file.path.parent, False
     try:
         if file.whole:
             log.close()

@@ -46,7 +46,7 @@ def events_of(path: Path, summary: Mapping[str, Any], command: str) -> Iterator[
             "says"
         )
     event: Event = {}
-    for event in _read(path):
+    for event in events_of_file(path):
         if (event["event"] == BEGUN) != (event["serial"] == 1):
             raise GridError(f"{path}:{event['serial']}: {_NO_EVENT}")
         if event["event"] == BEGUN:
@@ -89,8 +89,14 @@ def submitted(event: Event, before: Container[Identity], path: Path) -> Identity
     return job
 
 
-def _read(path: Path) -> Iterator[Event]:
-    """Yield the events of a log, which follow each other."""
+def events_of_file(path: Path) -> Iterator[Event]:
+    """Yield the events of a log, of whatever run or service, which follow each other.
+
+    Raises
+    ------
+    GridError
+        If it cannot be read, or a line is not as it was written.
+    """
     last = 0.0
     for number, line in enumerate(_lines(path), 1):
         where = f"{path}:{number}"

@@ -20,7 +20,7 @@ from experiments.events.job_events import (
     STARTED,
     SUBMITTED,
 )
-from experiments.events.log import BEGUN, ENDED, PLANNED
+from experiments.events.log import BEGUN, ENDED, OF_REAL_JOBS, PLANNED
 from experiments.events.message_events import MESSAGE, TRANSFER, Event
 from experiments.run.shapes import Count, Known, NonNegative, Several, Shape, Whole, check_shape
 
@@ -40,6 +40,13 @@ class _Begun(_Event):
 
 class _Ended(_Event):
     interrupted: bool
+
+
+class _OfRealJobs(_Event):
+    words: str
+    job: Whole | None = None
+    site: str | None = None
+    state: str | None = None
 
 
 class _OfJob(_Event):
@@ -180,6 +187,7 @@ _SHAPES: dict[str, type[_Event]] = {
     PLANNED: _Planned,
     "discovered": _Discovered,
     MESSAGE: _Message,
+    **dict.fromkeys(OF_REAL_JOBS, _OfRealJobs),
 }
 _OF_KIND: dict[str, type[_Event]] = {
     TRANSFER: _Transfer,

@@ -147,7 +147,7 @@ class UnderWay:
         path = Path(self.saving.path)
         try:
             if self.log is not None:
-                self.log.file.sync()
+                self.log.growing.sync()
             if self.new is not None:
                 self.new.jobs.sync()
             _write(path, self)

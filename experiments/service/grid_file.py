@@ -16,6 +16,7 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.toml import PLATFORM_KEYS
 from experiments.service.drivers import DRIVERS, Driver
+from experiments.service.store import Store
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
@@ -51,6 +52,18 @@ class LiveGrid:
     drivers: tuple[Driver, ...]
     jobs: tuple[dict[str, Any], ...]
     asked: tuple[str, str | None, str | None] = ("", None, None)
+
+    def note_in(self, store: Store) -> None:
+        """Have a file of jobs tell which grid they are served on, and which sites it ever had."""
+        scenario, ever = self.scenario, store.note("ever") or {}
+        clusters = scenario.platform.clusters
+        store.note("grid", self.asked)
+        store.note("policies", [scenario.to_dict()[level] for level in ("global", "local")])
+        store.note("sites", {each.name: each.size for each in clusters})
+        for each in clusters:
+            most = max(each.size, ever.get(each.name, {}).get("size", 0))
+            ever[each.name] = {"size": most, "rate": each.rate}
+        store.note("ever", ever)
 
 
 def load_grid(

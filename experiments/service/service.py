@@ -14,7 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from experiments.events import log
 from experiments.service.grid_file import LiveGrid
+from experiments.service.history.audit import Audit
 from experiments.service.mirror import FOREVER, Mirror, rows_of
 from experiments.service.presence import bell, locked
 from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of
@@ -76,6 +78,7 @@ class Service:
                 for name, driver in zip(names, grid.drivers, strict=True)
             ]
             self._begin(seed)
+            opened.callback(self._audit.close)
             self._opened = opened.pop_all()
 
     def _begin(self, seed: int) -> None:
@@ -84,18 +87,15 @@ class Service:
         if (began := store.note("began")) is None:
             began = store.note("began", time.time())
         self._began = float(began)
-        sizes = scenario.platform.sizes.tolist()
-        store.note("grid", self.grid.asked)
-        names, rates = scenario.platform.names, scenario.platform.rates.tolist()
-        store.note("sites", dict(zip(names, sizes, strict=True)))
-        store.note("rates", dict(zip(names, rates, strict=True)))
+        self.grid.note_in(store)
         self.model: Any = scenario.model(seed, made=Mirror)
+        self._audit = Audit(self.model, store.folder, scenario, self._began)
         self._stopping = False
         self._last = 0  # number of the last job that was taken in
         self._held: set[int] = set()  # jobs that wait without the mirror's knowing
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
         self._drained: set[str] = set()  # sites that start no job
-        self._limits = sizes  # how many processors jobs may hold at each
+        self._limits = scenario.platform.sizes.tolist()  # how many processors jobs may hold at each
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at = 0.0
@@ -135,6 +135,7 @@ class Service:
             self._take_in()
             self.model.advance(self.now)
             starts = list(self._decided())
+        self._audit.write()
         if time.monotonic() >= self._again_at:
             starts, self._again = starts + self._again, []
         if starts:
@@ -145,12 +146,12 @@ class Service:
     def _take_note(self, news: Began | End | Told) -> None:
         """Note what a site has told."""
         if isinstance(news, Told):
-            self._say(news.line)
+            self._tell(log.SAID, news.line)
         elif isinstance(news, Began):
             job = self._known[news.job]
             self.store.update(job.job, state=RUNNING, started=news.time)
             self._known[job.job] = replace(job, state=RUNNING, started=news.time)
-            self._say(f"{job}: starts at {job.site}")
+            self._tell(log.BEGAN, f"runs at {job.site}", job, site=job.site)
         elif news.begun or self._known[news.job].cancelled:
             self._end(news)
         else:
@@ -162,20 +163,27 @@ class Service:
         job = self._known.pop(end.job)
         self._stops.pop(end.job, None)
         self.model.end(end.job)
-        self._say(f"{job} at {job.site}: {self._note(job, end)}")
+        self._note(job, end)
         again = self.store.job(job.job)
         if again.state == WAITING:
             self._submit(again)
 
-    def _note(self, job: LiveJob, end: End) -> str:
-        """Note the end of a job, or of an attempt, and return it in words."""
+    def _tell(self, kind: str, words: str, job: LiveJob | None = None, **facts: Any) -> None:
+        """Tell who looks on, and the audit log, what happens to a job, or else."""
+        self._say(words if job is None else f"{job}: {words}")
+        self._audit.told_of(kind, words, job, **facts)
+
+    def _note(self, job: LiveJob, end: End, when: str = "") -> None:
+        """Note and tell the end of a job, or of an attempt."""
         state, why = _ending(job, end)
         began = began_at(self.store.folder_of(job)) or job.started
         killed = state == FAILED and end.exit_status is None and end.again
         if job.requeue and killed and began is not None:
             attempt = job.attempt + 1
             self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
-            return f"{why}, waits to run again"
+            told = f"{why} at {job.site}{when}; waits to run again"
+            self._tell(log.EXITED, told, job, site=job.site, state=WAITING, exit_status=None)
+            return
         self.store.update(
             job.job,
             state=state,
@@ -185,7 +193,8 @@ class Service:
             why=why,
         )
         told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
-        return f"{state}{told}"
+        facts = {"site": job.site, "state": state, "exit_status": end.exit_status}
+        self._tell(log.EXITED, f"{state} at {job.site}{told}{when}", job, **facts)
 
     def _limit(self) -> None:
         """Tell the mirror how many processors jobs may hold at each site: none if it is drained."""
@@ -199,9 +208,9 @@ class Service:
                 self.store.note("limits", dict(zip(names, self._limits, strict=True)))
             if (site.name in wanted) != (site.name in self._drained):
                 back = site.name in self._drained
-                self._say(
-                    f"{site.name}: {'takes part again' if back else 'starts no job any more'}"
-                )
+                told = "takes part again" if back else "starts no job any more"
+                kind = log.RESTORED if back else log.DRAINED
+                self._tell(kind, f"{site.name}: {told}", site=site.name)
         self._drained = wanted
 
     def _take_in(self) -> None:
@@ -216,14 +225,17 @@ class Service:
             self._held -= released
             for job in map(self.store.job, sorted(released)):
                 if job.state == WAITING:
+                    self._audit.told_of(log.RELEASED, "released", job)
                     self._submit(job)
         live = (WAITING, STARTING, RUNNING)
         for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *live):
             if job.state == WAITING:
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
-                self._say(f"{job}: {CANCELLED}")
+                self._tell(log.CANCELLED, CANCELLED, job)
             elif self._stops.get(job.job, 0) < job.cancelled:
                 self._known[job.job], self._stops[job.job] = job, job.cancelled
+                how = "is to be killed" if job.cancelled > 1 else "is asked to end"
+                self._audit.told_of(log.CANCELLED, how, job)
                 self._site(job).stop(job.job, at_once=job.cancelled > 1)
 
     def _decided(self) -> Iterator[LiveJob]:
@@ -239,7 +251,8 @@ class Service:
                 if job.state != WAITING or job.held:  # and its turn has come
                     self._known.pop(number)
                     self.model.end(number)
-                    self._held |= {number} if job.state == WAITING else set()
+                    if job.state == WAITING:
+                        self._hold(job)
                     continue
                 self.store.update(number, state=STARTING, site=self.sites[cluster].name)
                 yield self.store.job(number)
@@ -260,7 +273,7 @@ class Service:
                     failed[job.job] = why
                     continue
                 if not self._again:
-                    self._say(f"{job}: {why}; it is tried again")
+                    self._tell(log.SAID, f"{why}; it is tried again", job)
                 self._again.append(job)
                 self._again_at = time.monotonic() + LONGEST
         if failed:
@@ -294,8 +307,7 @@ class Service:
             else:
                 end = end_of(job.job, folder) or End(job.job, None, time.time())
                 with self.store.at_once():
-                    told = self._note(job, end)
-                self._say(f"{job} at {job.site}: {told}, while no service was there")
+                    self._note(job, end, ", while no service was there")
         known = self.store.jobs("state != ?", WAITING)
         self._last = max((job.job for job in known), default=0)
         self.model.advance(self.now)
@@ -318,7 +330,8 @@ class Service:
             self.model.adopt(self._row(job), cluster)
         except PlacementError as error:
             raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
-        self._say(f"{job}: {'runs on' if began else 'may begin'} at {job.site}")
+        told = f"{'runs on' if began else 'may begin'} at {job.site}"
+        self._tell(log.BEGAN if began else log.SAID, told, job, site=job.site)
 
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)
@@ -326,12 +339,17 @@ class Service:
     def _fail(self, job: LiveJob, why: str) -> None:
         """End a job that waits, and is never to run."""
         self.store.update(job.job, state=FAILED, ended=time.time(), why=why)
-        self._say(f"{job}: {FAILED}: {why}")
+        self._tell(log.FAILED, f"{FAILED}: {why}", job)
+
+    def _hold(self, job: LiveJob) -> None:
+        """Keep a job from the mirror until it is released."""
+        self._held.add(job.job)
+        self._audit.told_of(log.HELD, "held", job)
 
     def _submit(self, job: LiveJob) -> None:
         """Tell the mirror of a job that waits, unless it is cancelled or held."""
         if job.held:
-            self._held.add(job.job)
+            self._hold(job)
         elif not job.cancelled:
             row = self._row(job)
             if job.only is not None:

@@ -16,7 +16,7 @@ from typing import Any
 from grid.errors import GridError
 from grid.foreign import plain
 
-VERSION = 2
+VERSION = 3
 FILE, BELL, LOCK = "jobs.db", "bell", "lock"
 """Names in a folder of a service: its jobs, what wakes it, and what says that it is there."""
 WAITING, STARTING, RUNNING = "waiting", "starting", "running"
@@ -334,6 +334,11 @@ class Store:
         finally:
             os.close(bell)
         return True
+
+
+def is_service(folder: str | os.PathLike[str]) -> bool:
+    """Tell whether a folder is that of a service."""
+    return os.path.isfile(os.path.join(folder, FILE))
 
 
 def sizes_before(folder: Path) -> dict[str, int]:

@@ -17,7 +17,7 @@ from grid.logs.log import Log
 
 MAGIC = b"SQLite format 3\0"
 """How the file begins."""
-VERSION = 2
+VERSION = 3
 """Of its tables, as of `experiments.service.store`."""
 
 
@@ -45,8 +45,9 @@ def live_log(path: Path) -> Log:
                 raise WorkloadError(f"{path}: found version {version}; accepted: {VERSION}")
             rows = file.execute(f"{asked} ORDER BY job").fetchall()
             notes = dict(file.execute("SELECT name, value FROM notes"))
-        sizes, rates = (json.loads(notes.get(name, "{}")) for name in ("sites", "rates"))
-    except (sqlite3.Error, ValueError) as error:
+        sizes, ever = (json.loads(notes.get(name, "{}")) for name in ("sites", "ever"))
+        rates = {site: facts["rate"] for site, facts in ever.items()}
+    except (sqlite3.Error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WorkloadError(
             f"{path}: {error}; accepted: the jobs.db of metasched serve, as it was written"
         ) from None

@@ -353,4 +353,4 @@ def test_the_packaged_example_shows_two_levels_at_work(tmp_path, monkeypatch):
     assert len(rows) == 12
     assert {row["state"] for row in rows} == {"done"}
     assert {row["site"] for row in rows} == {"north", "south"}
-    assert "job 12 (wide): starts at " in found.output
+    assert "job 12 (wide): runs at " in found.output

@@ -1,0 +1,85 @@
+"""The history of a service as the result of a run, in which each job runs when and where it did."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from experiments.run.files import SUMMARY
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from experiments.service.store import FILE, LiveJob, Store
+from experiments.studies.outputs import write_csv
+from grid.errors import GridError
+from grid.platform.multicluster import Platform
+
+
+@contextmanager
+def as_run(folder: Path) -> Iterator[Path]:
+    """Give a folder with the result of a run whose jobs ran as those of a service did.
+
+    Jobs that have not begun, or not ended, are left out.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the service.
+
+    Raises
+    ------
+    GridError
+        If no job has ended.
+    """
+    import pandas as pd
+
+    with closing(Store(folder)) as store:
+        ran = store.jobs("started IS NOT NULL AND ended IS NOT NULL")
+        sites, (grid, *_), policies = store.note("ever"), store.note("grid"), store.note("policies")
+    if not ran:
+        raise GridError(f"{folder}: no job has run to its end; accepted: a service whose jobs have")
+    clusters = [{"name": name, **facts} for name, facts in sites.items()]
+    first = min(job.submitted for job in ran)
+    table = pd.DataFrame([_row(job, [*sites], first) for job in ran]).sort_values("arrival")
+    with TemporaryDirectory(prefix="metasched-") as place:
+        jobs, out = Path(place) / "jobs.csv", Path(place) / folder.resolve().name
+        write_csv(table, jobs)
+        scenario = Scenario(
+            Path(grid).stem,
+            Platform.from_dict({"clusters": clusters}),
+            {"mode": "open"},
+            "home",
+            "recorded",
+            workload=str(jobs),
+        )
+        run(scenario, out=out)
+        summary = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
+        summary["workload"] = str(folder / FILE)
+        served = " over ".join(policies)
+        noted = f"jobs as they ran in truth, the last of them under {served}; no simulation"
+        summary["notes"] = [noted, *summary.get("notes", ())]
+        (out / SUMMARY).write_text(json.dumps(summary), encoding="utf-8")
+        yield out
+
+
+def _row(job: LiveJob, sites: list[str], first: float) -> dict[str, object]:
+    """Return a job as a row of a table of jobs, by times since the first was submitted, s."""
+    assert job.started is not None
+    assert job.ended is not None
+    started = max(job.started, job.submitted)
+    return {
+        "job": job.job,
+        "arrival": job.submitted - first,
+        "size": job.size,
+        "requested_time": job.time,
+        "origin": job.site,
+        "deadline": math.nan if job.deadline is None else job.deadline - first,
+        "recorded_wait": started - job.submitted,
+        **{
+            f"runtime@{site}": max(0.0, job.ended - started) if site == job.site else math.nan
+            for site in sites
+        },
+    }

@@ -1,0 +1,114 @@
+"""What became of the jobs of a service, from its audit log and its file of jobs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from experiments.events import words
+from experiments.events.explain import Hearing, heading
+from experiments.events.log import BEGUN, ENDED, OF_REAL_JOBS
+from experiments.events.message_events import Event
+from experiments.events.reading import events_of_file
+from experiments.events.words import Line, Story
+from experiments.run.result_files import parameters_of, platform_of
+from experiments.service.history import audit
+from experiments.service.store import LiveJob, Store
+from grid.errors import GridError
+from grid.logs.calendar import read, shown
+
+
+def explain(folder: Path, job: int) -> list[Story]:
+    """Return the story of a job, one for each service that had it.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the services.
+    job : int
+
+    Raises
+    ------
+    GridError
+        If there is no such job, or the audit log is not as it was written.
+    """
+    with closing(Store(folder)) as store:
+        found = store.job(job)
+    path = folder / audit.FILE
+    had: list[_Had] = []
+    for event in events_of_file(path):
+        if event["event"] == BEGUN:
+            had = [each for each in had if each.lines] + [_Had(found, path, event)]
+        had[-1].hear(event)
+    had = [each for each in had if each.lines]
+    if not had:
+        raise GridError(f"job {job}: not in {path}; accepted: one that a service has taken in")
+    return [each.story(had) for each in had]
+
+
+class _Had:
+    """A job as one service had it.
+
+    Parameters
+    ----------
+    job : LiveJob
+    path : Path
+        The audit log.
+    begun : Event
+        Line with which the service began.
+    """
+
+    def __init__(self, job: LiveJob, path: Path, begun: Event) -> None:
+        self._job, self._last = job, begun
+        where = f"{path}:{begun['serial']}"
+        try:
+            platform = platform_of(begun["platform"], where)
+            parameters = parameters_of(begun, where)
+            self._hearing = Hearing(job.job, path, begun, platform, parameters)
+            self._start = read(begun["start"])
+        except (KeyError, TypeError, ValueError):
+            raise GridError(f"{where}: no service; accepted: {audit.WRITTEN}") from None
+        self._began = shown(self._start, begun["time"])
+        self._told: list[Line] = []
+
+    @property
+    def lines(self) -> bool:
+        """Whether the service had it at all."""
+        return bool(self._hearing.tellers or self._told)
+
+    def hear(self, event: Event) -> None:
+        """Take the next event of the service."""
+        self._last = event
+        if event["event"] not in (ENDED, *OF_REAL_JOBS):
+            self._hearing.hear(event)
+        elif event.get("job") == self._job.job:
+            self._told.append(Line(event["time"], [event["words"]]))
+
+    def story(self, had: Sequence[_Had]) -> Story:
+        """Return its story up to the end of the service, or so far; of those that had the job."""
+        how = "so far" if self is had[-1] else "the service is killed"
+        how = "the service ends" if self._last["event"] == ENDED else how
+        self._hearing.hear({**self._last, "event": ENDED, "interrupted": False, "words": how})
+        head, lines = f"Job {self._job.job}: {words.needs(self._job.size, math.inf, None)}", []
+        for teller in self._hearing.tellers.values():
+            head, lines = heading(teller, "given"), teller.lines
+        last = next((at for at, each in enumerate(lines) if each.parts[0].startswith(how)), None)
+        ends = [] if last is None else lines[last:]
+        lines = _merged(lines[:last], self._told)
+        if self is not had[-1] or self._job.ended is None:  # else agents may not have been told
+            lines += ends
+        since = f", as the service had it that began at {self._began}" if len(had) > 1 else ""
+        return Story(f"{head}{since}", lines, self._start)
+
+
+def _merged(lines: Sequence[Line], told: Sequence[Line]) -> list[Line]:
+    """Return lines of a story with others among them, in order of time."""
+    found: list[Line] = []
+    left = [*told]
+    for line in lines:
+        while left and line.time is not None and (left[0].time or 0.0) < line.time:
+            found.append(left.pop(0))
+        found.append(line)
+    return [*found, *left]
