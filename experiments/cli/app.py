@@ -19,6 +19,7 @@ from experiments.cli.live import (
     release,
     serve,
     submit,
+    top,
     wait,
 )
 from experiments.cli.logs import convert, inspect
@@ -41,6 +42,6 @@ def main() -> None:
 for each in (
     *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
     *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
-    *(cancel, drain, forecast, hindcast, hold, log, queue, release, serve, submit, view, wait),
+    *(cancel, drain, forecast, hindcast, hold, log, queue, release, serve, submit, top, view, wait),
 ):
     main.add_command(each)

@@ -205,6 +205,20 @@ def queue(state: str, every: bool, as_json: bool) -> None:
 
 @click.command()
 @_STATE
+def top(state: str) -> None:
+    """Show the dashboard of a service, until it ends, or q or Ctrl-C is pressed."""
+    from experiments.service.watching import watch
+
+    def show(what: bytes) -> None:
+        sys.stdout.buffer.write(what)
+        sys.stdout.buffer.flush()
+
+    with closing(_store(state)):
+        watch(Path(state), show)
+
+
+@click.command()
+@_STATE
 @click.argument("job", type=Number(1))
 def cancel(state: str, job: int) -> None:
     """Have JOB end, or not begin; a second time, kill what has not ended."""

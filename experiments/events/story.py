@@ -157,7 +157,7 @@ def _start(names: Sequence[str], known: Known, job: np.void) -> Line:
         float(job["arrival"]),
         float(job["staging"]),
     )
-    if not known.over:
+    if not known.over and job["end"] < words.NOBODY_KNOWS:
         line.parts.append(f"to end at {instant(float(job['end']))}")
     return line
 

@@ -13,6 +13,8 @@ from experiments.show.numbers import counted, duration, instant, listed
 
 ROUNDING = 1e-6
 """Difference of times (s, or a share of them) that may come from rounding."""
+NOBODY_KNOWS = 1e11
+"""When jobs end or later, s, of whose ends nobody knows: real ones."""
 LEVEL = "jobs x times x sizes over slacks x processors"
 """What the workload level of a cluster is worked out from (`agents.muscle.allocation`)."""
 

@@ -8,10 +8,26 @@ from time import sleep
 from experiments.live.dashboard import Dashboard
 from experiments.live.keyboard import Keyboard
 from experiments.live.pacing import Pacing
-from experiments.live.picture import CLUSTERS, HELP, JOBS, OVERVIEW
+from experiments.live.picture import CLUSTERS, HELP, JOBS, OVERVIEW, View
 
 FASTER = 2.0
 """How many times as fast a run goes after a key."""
+
+
+def keys_of_view(view: View) -> dict[str, Callable[[], None]]:
+    """Return what keys do that turn to something else of what is shown."""
+    return {
+        "c": lambda: view.turn(CLUSTERS),
+        "j": lambda: view.turn(JOBS),
+        "?": lambda: view.turn(HELP),
+        "KEY_ESCAPE": lambda: view.turn(OVERVIEW),
+        "KEY_UP": lambda: view.scroll(-1),
+        "KEY_DOWN": lambda: view.scroll(1),
+        "KEY_PGUP": lambda: view.scroll(-view.rows),
+        "KEY_PGDOWN": lambda: view.scroll(view.rows),
+        "KEY_HOME": lambda: view.scroll(-view.count),
+        "KEY_END": lambda: view.scroll(view.count),
+    }
 
 
 class Controls:
@@ -35,19 +51,7 @@ class Controls:
             "=": lambda: self.pacing.change(FASTER),  # + without shift
             "-": lambda: self.pacing.change(1 / FASTER),
         }
-        of_view: dict[str, Callable[[], None]] = {
-            "c": lambda: self._view.turn(CLUSTERS),
-            "j": lambda: self._view.turn(JOBS),
-            "?": lambda: self._view.turn(HELP),
-            "KEY_ESCAPE": lambda: self._view.turn(OVERVIEW),
-            "KEY_UP": lambda: self._view.scroll(-1),
-            "KEY_DOWN": lambda: self._view.scroll(1),
-            "KEY_PGUP": lambda: self._view.scroll(-self._view.rows),
-            "KEY_PGDOWN": lambda: self._view.scroll(self._view.rows),
-            "KEY_HOME": lambda: self._view.scroll(-self._view.count),
-            "KEY_END": lambda: self._view.scroll(self._view.count),
-        }
-        self._keys = of_pace | of_view
+        self._keys = of_pace | keys_of_view(self._view)
 
     def listen(self, keyboard: Keyboard) -> None:
         """Do from now on what keys say, and tell of them below the picture."""

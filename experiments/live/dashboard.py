@@ -95,6 +95,8 @@ class Dashboard:
             console=self.console,
             auto_refresh=False,
             vertical_overflow="crop",
+            redirect_stdout=console is None,  # of this process, which may not be what is shown
+            redirect_stderr=console is None,
             get_renderable=self.render,
         )
 
@@ -171,7 +173,7 @@ class Dashboard:
         since, before = self._samples[0]
         done = jobs_done(self.model)
         rate = None
-        if done >= self.model.workload.count:
+        if done >= self.model.workload.count > 0:
             rate = done / (now - self._began)
         elif before and done - before >= ENOUGH:
             rate = (done - before) / (now - since)

@@ -17,7 +17,7 @@ from rich.text import Text
 from agents.cluster import ClusterAgent
 from agents.model import GridModel
 from experiments.events.happenings import Happening
-from experiments.events.words import Story
+from experiments.events.words import NOBODY_KNOWS, Story
 from experiments.live.columns import (
     Column,
     Glyphs,
@@ -184,9 +184,10 @@ def job_columns(
         Column("where", lambda row, cells: shorten(where[row], cells), 12, max(12, longest), 0),
         numbers("since, s", instants(since.tolist()), 2),
     ]
-    if running.any():
-        ends = iter(instants(jobs["end"][slots][running].tolist()))
-        columns.append(numbers("ends, s", [next(ends) if runs else NONE for runs in running], 4))
+    known = running & (jobs["end"][slots] < NOBODY_KNOWS)
+    if known.any():
+        ends = iter(instants(jobs["end"][slots][known].tolist()))
+        columns.append(numbers("ends, s", [next(ends) if one else NONE for one in known], 4))
     if (due := np.isfinite(deadlines)).any():
         told = iter(instants(deadlines[due].tolist()))
         columns.append(numbers("deadline, s", [next(told) if has else NONE for has in due], 3))

@@ -122,7 +122,7 @@ class Picture:
         self.model = model
         self.title = title
         self._glyphs = ASCII if ascii_only else UNICODE
-        self._total = model.workload.count
+        self._count = model.workload.count  # 0: nobody knows how many will come
         start = stated_by(model.workload).start
         self._start = read(start) if start else None  # what a log's clock showed at time 0
         self._links = [" - ".join(ends) for ends in uplinks(model.world.platform.graph)]
@@ -190,24 +190,25 @@ class Picture:
             jobs = int(last.jobs.sum())
             act = words.act(last.number, isinstance(model.workload, BatchWorkload))
             items.append(f"{act}: {jobs:,} {'job' if jobs == 1 else 'jobs'}")
-        if progress.elapsed is not None:
+        if progress.elapsed is not None and self._count:  # else it runs for longer than it is seen
             items.append(f"running for {duration(round(progress.elapsed))}")
         return items
+
+    @property
+    def _total(self) -> int:
+        return self._count or self.model.world.state.submitted
 
     def _jobs(self, progress: Progress, brief: bool = False) -> list[str]:
         """Return how far the run is, in words, and when it may be through."""
         done, rate = jobs_done(self.model), progress.rate
-        share = f"({percent_done(done / self._total)})"
+        share = f"({percent_done(done / self._total)})" if self._count else "so far"
         if brief:
             items = [f"{done:,}/{counted(self._total, 'job')} {share}"]
         else:
             items = [f"{done:,} of {counted(self._total, 'job')} done {share}"]
-        if done >= self._total:
-            items.append("all done")
-        elif rate:
-            items.append(f"ETA {duration(round((self._total - done) / rate))}")
-        else:
-            items.append("ETA unknown")
+        if self._count:
+            eta = f"ETA {duration(round((self._total - done) / rate))}" if rate else "ETA unknown"
+            items.append("all done" if done >= self._total else eta)
         if rate is not None:
             digits = 0 if rate >= 100 else 1 if rate >= 1 else 3
             items.append(f"{rate:,.{digits}f} jobs/s")

@@ -53,6 +53,12 @@ class LiveGrid:
     jobs: tuple[dict[str, Any], ...]
     asked: tuple[str, str | None, str | None] = ("", None, None)
 
+    @property
+    def title(self) -> str:
+        """What it is called, with its policies."""
+        told = self.scenario.to_dict()
+        return f"{self.scenario.name}: {told['global']} over {told['local']}"
+
     def note_in(self, store: Store) -> None:
         """Have a file of jobs tell which grid they are served on, and which sites it ever had."""
         scenario, ever = self.scenario, store.note("ever") or {}

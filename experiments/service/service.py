@@ -19,11 +19,10 @@ from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import Audit
 from experiments.service.mirror import FOREVER, Mirror, rows_of
 from experiments.service.presence import bell, locked
-from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of
+from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of, ending
 from experiments.service.store import (
     BELL,
     CANCELLED,
-    DONE,
     FAILED,
     RUNNING,
     STARTING,
@@ -31,6 +30,7 @@ from experiments.service.store import (
     LiveJob,
     Store,
 )
+from experiments.service.watching import Watchers
 from grid.errors import GridError, PlacementError
 from grid.jobs import JobArray
 
@@ -79,6 +79,8 @@ class Service:
             ]
             self._begin(seed)
             opened.callback(self._audit.close)
+            self._watchers = Watchers(self.model, grid.title, store.folder, self._ear, say)
+            opened.callback(self._watchers.close)
             self._opened = opened.pop_all()
 
     def _begin(self, seed: int) -> None:
@@ -121,7 +123,10 @@ class Service:
             self.step()
             if once and not self.store.left():
                 return
-            self._ear.select(min(LONGEST, max(0.0, self.model.due - self.now)))
+            self._watchers.update()
+            for key, _ in self._ear.select(min(LONGEST, max(0.0, self.model.due - self.now))):
+                if key.data is not None:
+                    key.data()
             with suppress(BlockingIOError):
                 os.read(self._bell, 65536)
 
@@ -175,7 +180,7 @@ class Service:
 
     def _note(self, job: LiveJob, end: End, when: str = "") -> None:
         """Note and tell the end of a job, or of an attempt."""
-        state, why = _ending(job, end)
+        state, why = ending(job, end)
         began = began_at(self.store.folder_of(job)) or job.started
         killed = state == FAILED and end.exit_status is None and end.again
         if job.requeue and killed and began is not None:
@@ -364,15 +369,6 @@ class Service:
     def _row(self, job: LiveJob) -> JobArray:
         """Return a job as the mirror has it."""
         return rows_of([job], self._began, self._began + self.now)
-
-
-def _ending(job: LiveJob, end: End) -> tuple[str, str]:
-    """Return how a job ends, and why, where its command does not say."""
-    if job.cancelled:
-        return CANCELLED, ""
-    if end.exit_status is None:
-        return FAILED, end.why or "its processes were killed"
-    return DONE if end.exit_status == 0 else FAILED, ""
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from experiments.service.store import LiveJob
+from experiments.service.store import CANCELLED, DONE, FAILED, LiveJob
 
 RUN_ONCE = str(resources.files("experiments") / "service" / "run_once.sh")
 CLAIM, STARTED, EXIT_STATUS, OUTPUT = "claim", "started", "ended", "output"
@@ -76,6 +76,15 @@ class Site(Protocol):
 
     def close(self) -> None:
         """Be told of nothing any longer; jobs run on."""
+
+
+def ending(job: LiveJob, end: End) -> tuple[str, str]:
+    """Return how a job ends, and why, where its command does not say."""
+    if job.cancelled:
+        return CANCELLED, ""
+    if end.exit_status is None:
+        return FAILED, end.why or "its processes were killed"
+    return DONE if end.exit_status == 0 else FAILED, ""
 
 
 def end_of(job: int, folder: Path) -> End | None:

@@ -1,0 +1,111 @@
+"""The dashboard of a service, seen from another terminal."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+import time
+from contextlib import ExitStack, closing
+
+import pyte
+import pytest
+
+from experiments.service.grid_file import load_grid
+from experiments.service.service import serving
+from experiments.service.watching import TOP, _reachable
+from tests.experiments.commands import call
+
+SIZE = 100, 30
+
+
+@pytest.fixture
+def sockets(state):
+    """Give what connects to the service, and ends that afterwards."""
+    with ExitStack() as open_:
+
+        def connect():
+            there = open_.enter_context(closing(socket.socket(socket.AF_UNIX)))
+            with _reachable(state) as place:
+                there.connect(place)
+            return there
+
+        yield connect
+
+
+class Watcher(threading.Thread):
+    """Looks at a service, and presses a key after each of some words has been seen."""
+
+    def __init__(self, there, *steps):
+        super().__init__(daemon=True)
+        self.socket = there
+        self.screen = pyte.Screen(*SIZE)
+        self.steps, self.seen = [*steps], []
+        self.say(colors="standard", size=SIZE)
+        self.start()
+
+    def say(self, **what):
+        self.socket.sendall(json.dumps(what).encode() + b"\n")
+
+    def run(self):
+        stream = pyte.ByteStream(self.screen)
+        while shown := self.socket.recv(1 << 16):
+            stream.feed(shown.replace(b"\n", b"\r\n"))  # as terminals do
+            text = "\n".join(self.screen.display)
+            if self.steps and self.steps[0][0] in text:
+                self.seen.append(text)
+                self.say(**self.steps.pop(0)[1])
+
+
+def test_a_service_is_watched_from_elsewhere(grid, state, sockets, capsys):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        for size in (1, 2, 2):
+            service.store.add(["sleep", "1.5"], size, name="nap")
+        steps = [
+            ("2 of 3 processors busy", {"key": "j"}),
+            ("Jobs: 1 running", {"key": "KEY_ESCAPE"}),
+            ("Clusters:", {"size": (60, 20)}),
+        ]
+        out = sys.stdout
+        watcher = Watcher(sockets(), *steps)
+        service.run(once=True)
+        assert sys.stdout is out  # which the dashboard leaves alone
+    watcher.join(10)
+    overview, jobs, _ = watcher.seen
+    assert "grid: dll over fcfs" in overview
+    assert "so far" in overview
+    assert "ETA" not in overview
+    assert "deadline" not in jobs
+    assert "ends, s" not in jobs  # which nobody knows
+    assert "3 of 3 jobs done so far" in "\n".join(watcher.screen.display)
+    assert "job 1 (nap): done at A" in capsys.readouterr().out
+    assert not (state / TOP).exists()
+
+
+def test_who_watches_does_no_harm(grid, state, sockets):
+    said = []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        service.store.add(["sleep", "1.5"], 1)
+        for what in (b"no JSON\n", b'{"size": 3}\n', b'{"colors": 1, "size": [1, 1]}\n'):
+            sockets().sendall(what)
+        sockets().close()
+        left = Watcher(sockets())
+        left.socket.shutdown(socket.SHUT_RDWR)
+        sockets().sendall(b'{"colors": null, "size": [300, 200]}\n' * 200)  # and reads nothing
+        service.run(once=True)
+        assert [job.state for job in service.store.jobs()] == ["done"]
+    assert sum(line.startswith("top: ") for line in said) == 3
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_top_in_vain(grid, state, there):
+    with serving(load_grid(str(grid)), state, 0, print):
+        if there:
+            done = call("top", "--state", state)
+            assert "standard output is no terminal that can redraw a picture" in done.stderr
+        began = time.monotonic()
+    done = call("top", "--state", state)
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert time.monotonic() - began < 9
