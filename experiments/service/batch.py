@@ -9,12 +9,19 @@ import re
 import shlex
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
+from experiments.service.batch_system import (
+    BatchSystem,
+    LaterError,
+    Listed,
+    Look,
+    RefusedError,
+    SilentError,
+)
 from experiments.service.sites import (
     CLAIM,
     EXIT_STATUS,
@@ -40,6 +47,8 @@ SILENCE, SIGN = 60.0, 25.0
 """How long without a sign of life a job has ended that its site forgot, or calls ended, s."""
 AGREEING = 2
 """How many looks in succession have to say the same of what may change between two questions."""
+MOST = 20
+"""Submissions to a site in a second, at most, where its administrator has not said otherwise."""
 TRIES = 10
 """How often a job is submitted whose site says that it ended before it began."""
 STALLED = 120.0
@@ -57,59 +66,6 @@ _OF_SHELL = {"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "PWD", "OLDPWD", "S
 """Variables that are the shell's own."""
 _OF_SITE = "SLURM_", "SBATCH_", "PBS_", "LSB_", "FLUX_"
 """How names of variables begin that tell a job of its allocation, not of where it was submitted."""
-
-
-class SilentError(Exception):
-    """A site does not answer; it may be told again."""
-
-
-class RefusedError(Exception):
-    """A site will not have a job."""
-
-
-class LaterError(Exception):
-    """A site does not take a job in for now."""
-
-
-class Listed(NamedTuple):
-    """A job as its site has it."""
-
-    ended: bool
-    state: str
-    """In the site's own word."""
-    waits: bool = False
-    """It has no processors yet."""
-
-
-class Look(NamedTuple):
-    """What a site says at once."""
-
-    jobs: dict[str, Listed]
-    """Ours, by token."""
-    capacity: int
-    """Processors that ours may hold together, those that they hold included."""
-
-
-class BatchSystem(Protocol):
-    """What a batch system has to do for `BatchSite`; a token is the name that it has a job by.
-
-    Each of these may raise `SilentError`.
-    """
-
-    def take_up(self, token: str, folder: Path) -> None:
-        """Know a job again that an earlier process has submitted perhaps."""
-
-    def look(self) -> Look:
-        """Return its jobs of ours, and how many processors they may hold."""
-
-    def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
-        """Have a script of the shell, and words for it, run with the processors of a job.
-
-        It may be submitted in spite of a `SilentError`, but for a `RefusedError` or a `LaterError`.
-        """
-
-    def cancel(self, token: str, at_once: bool) -> None:
-        """Have a job end, if it is there: ask it to, or kill it."""
 
 
 @dataclass
@@ -149,6 +105,8 @@ class BatchSite:
         Is called, in another thread, when there is news.
     answered : bool
         It has answered lately.
+    most : int
+        Submissions in a second, at most; others wait for the next.
     """
 
     def __init__(
@@ -159,6 +117,7 @@ class BatchSite:
         prefix: str,
         tell: Callable[[], object],
         answered: bool = True,
+        most: int = MOST,
     ) -> None:
         self.name = name
         self.capacity = size if answered else 0
@@ -168,6 +127,8 @@ class BatchSite:
         self._over: dict[str, float] = {}  # since when jobs are there that shall not be
         self._seen = (self.capacity, 1)  # what the last looks said of it, and how many did
         self._silent = self._grown = False
+        self._most = self._left = most
+        self._second = 0.0  # in which so many submissions are left
         self._changed = threading.Condition()
         self._woken = self._closed = False
         self._thread = threading.Thread(target=self._watch, daemon=True, name=f"site {name}")
@@ -247,7 +208,8 @@ class BatchSite:
         with self._changed:
             jobs = dict(self._jobs)
         for number, job in jobs.items():
-            if not job.submitted and job.tries == 0 and not self._closed:
+            new = not job.submitted and job.tries == 0
+            if new and not self._closed and (job.asked or self._may_submit()):
                 self._submit(number, job)
         asked = time.time()
         look = self._system.look()
@@ -265,6 +227,12 @@ class BatchSite:
         for token, since in self._over.items():
             if asked - since > LEFT:
                 self._system.cancel(token, at_once=True)
+
+    def _may_submit(self) -> bool:
+        if (now := time.monotonic()) - self._second >= 1.0:
+            self._second, self._left = now, self._most
+        self._left -= 1
+        return self._left >= 0
 
     def _submit(self, number: int, job: _Job) -> None:
         if job.asked:
@@ -328,8 +296,9 @@ class BatchSite:
             if state and job.tries >= TRIES:
                 self._end(number, End(number, None, time.time(), why=why))
                 return
-            self._tell_of(Told(f"{job.job} at {self.name}: {why}; submitted again"))
-            self._submit(number, job)
+            if self._may_submit():
+                self._tell_of(Told(f"{job.job} at {self.name}: {why}; submitted again"))
+                self._submit(number, job)
 
     def _end(self, number: int, end: End) -> None:
         with self._changed:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.scenario.checked import ScenarioError
-from experiments.service.batch import BatchSite, BatchSystem, SilentError
+from experiments.service.batch import MOST, BatchSite
+from experiments.service.batch_system import BatchSystem, SilentError
 from experiments.service.local import LocalSite
 from experiments.service.psij import PsiJ, known_executor
 from experiments.service.sites import Site
@@ -25,13 +26,19 @@ def _is_text(value: object) -> bool:
 
 
 _SLOTS = (_is_count, True, "the processors that jobs may have together, a number from 1")
+_RATE = (_is_count, False, "how many jobs may be submitted in a second, a number from 1")
 DRIVERS: dict[str, dict[str, tuple[Callable[[object], bool], bool, str]]] = {
     "local": {"slots": _SLOTS},
     "slurm": {
         "slurm_conf": (_is_text, False, "the path of a slurm.conf"),
         "partition": (_is_text, False, "the name of a partition"),
+        "submissions": _RATE,
     },
-    "psij": {"executor": (_is_text, True, "the name of an executor of PSI/J"), "slots": _SLOTS},
+    "psij": {
+        "executor": (_is_text, True, "the name of an executor of PSI/J"),
+        "slots": _SLOTS,
+        "submissions": _RATE,
+    },
 }
 """Keys of each driver: what accepts their values, whether they have to be there, what they are."""
 
@@ -99,7 +106,8 @@ class Driver:
             system: BatchSystem = _slurm(self._given, prefix)
         else:
             system = PsiJ(self._given["executor"], self.size, folder / "psij" / name)
-        return BatchSite(name, self.size, system, prefix, tell, self.answered)
+        most = self._given["submissions"] or MOST
+        return BatchSite(name, self.size, system, prefix, tell, self.answered, most)
 
 
 def _slurm(given: Mapping[str, Any], prefix: str) -> Slurm:

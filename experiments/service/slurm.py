@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.service.batch import LaterError, Listed, Look, RefusedError, SilentError
+from experiments.service.batch_system import LaterError, Listed, Look, RefusedError, SilentError
 from experiments.service.store import LiveJob
 from grid.errors import GridError
 from grid.foreign import plain, quoted

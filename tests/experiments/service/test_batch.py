@@ -12,7 +12,8 @@ from contextlib import closing, suppress
 import pytest
 
 from experiments.service import batch
-from experiments.service.batch import BatchSite, LaterError, Listed, Look, RefusedError, SilentError
+from experiments.service.batch import BatchSite
+from experiments.service.batch_system import LaterError, Listed, Look, RefusedError, SilentError
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
 from experiments.service.sites import Began, End, Told
@@ -314,3 +315,17 @@ def test_held_jobs_wait_for_their_release(grid, state):
                 store.update(each, held=False)
         until(service, lambda: not store.left())
         assert [store.job(each).state for each in (first, late)] == ["done"] * 2
+
+
+def test_no_more_jobs_are_submitted_in_a_second_than_may_be(system, tmp_path):
+    with closing(BatchSite("S", 4, system, "t-", lambda: None, most=2)) as site:
+        for _ in range(5):
+            site.start(*job(tmp_path))
+        begun, times = time.monotonic(), []
+        while len(times) < 5:
+            [*site.news()]
+            times += [time.monotonic() - begun] * (len(system.taken) - len(times))
+            assert time.monotonic() - begun < SOON
+            time.sleep(0.01)
+    assert times[2] - times[1] > 0.8
+    assert times[4] - times[1] > 1.8
