@@ -93,7 +93,7 @@ def serve(
                 signal.signal(number, service.stop)
             service.run(once)
             left = service.store.left()
-            bad = service.store.jobs("state = 'failed'") if once else []
+            bad = service.store.jobs("state IN ('failed', 'lost')") if once else []
     if left:
         click.echo(
             f"metasched: {counted(left, 'job has', 'jobs have')} not ended; those that run go on",

@@ -286,9 +286,10 @@ class BatchSite:
         state = "" if listed is None else listed.state
         if CLAIM in files:
             if not _lives(job.folder, SIGN if state else SILENCE):
-                why = "its processes were killed" + (f": {state}" if state else "")
+                why = f"its processes were killed: {state}" if state else "not known there any more"
                 again = not state.startswith(GUILTY)
-                self._end(number, End(number, None, time.time(), why=why, again=again))
+                end = End(number, None, time.time(), why=why, again=again, lost=not state)
+                self._end(number, end)
         elif job.asked:
             self._end(number, End(number, None, time.time(), begun=False))
         elif asked - job.since >= min(LONGEST, 2.0 ** (job.tries - 1)):

@@ -24,6 +24,7 @@ from experiments.service.store import (
     BELL,
     CANCELLED,
     FAILED,
+    LOST,
     RUNNING,
     STARTING,
     WAITING,
@@ -182,7 +183,7 @@ class Service:
         """Note and tell the end of a job, or of an attempt."""
         state, why = ending(job, end)
         began = began_at(self.store.folder_of(job)) or job.started
-        killed = state == FAILED and end.exit_status is None and end.again
+        killed = state in (FAILED, LOST) and end.exit_status is None and end.again
         if job.requeue and killed and began is not None:
             attempt = job.attempt + 1
             self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from experiments.service.store import CANCELLED, DONE, FAILED, LiveJob
+from experiments.service.store import CANCELLED, DONE, FAILED, LOST, LiveJob
 
 RUN_ONCE = str(resources.files("experiments") / "service" / "run_once.sh")
 CLAIM, STARTED, EXIT_STATUS, OUTPUT = "claim", "started", "ended", "output"
@@ -39,6 +39,8 @@ class End(NamedTuple):
     """What the site says of that, if its command does not."""
     again: bool = True
     """It may run again if its user allows: it went over no limit, and nobody has cancelled it."""
+    lost: bool = False
+    """It has begun, gives no sign of life, and its site does not know it."""
 
 
 class Told(NamedTuple):
@@ -83,7 +85,7 @@ def ending(job: LiveJob, end: End) -> tuple[str, str]:
     if job.cancelled:
         return CANCELLED, ""
     if end.exit_status is None:
-        return FAILED, end.why or "its processes were killed"
+        return LOST if end.lost else FAILED, end.why or "its processes were killed"
     return DONE if end.exit_status == 0 else FAILED, ""
 
 

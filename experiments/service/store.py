@@ -20,8 +20,12 @@ VERSION = 3
 FILE, BELL, LOCK = "jobs.db", "bell", "lock"
 """Names in a folder of a service: its jobs, what wakes it, and what says that it is there."""
 WAITING, STARTING, RUNNING = "waiting", "starting", "running"
-DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
-"""States of a job: it is to be started before it is, and has run unless it was cancelled before."""
+DONE, FAILED, CANCELLED, LOST = "done", "failed", "cancelled", "lost"
+"""States of a job: it is to be started before it is, and has run unless it was cancelled before.
+
+It is lost if it had begun, and neither it nor its site has told what became of it.
+"""
+ENDED = DONE, FAILED, CANCELLED, LOST
 PATIENCE = 30.0
 """Time in which another process has to be done with the file, s."""
 
@@ -77,7 +81,7 @@ class LiveJob:
         That was requested, s.
     deadline, submitted, started, ended : float or None
     state : str
-        ``waiting``, ``starting``, ``running``, ``done``, ``failed`` or ``cancelled``.
+        ``waiting``, ``starting``, ``running``, ``done``, ``failed``, ``cancelled`` or ``lost``.
     site : str or None
         Where it is to run, or has.
     exit_status : int or None

@@ -16,7 +16,7 @@ from experiments.events.log import FAILED as NEVER_RAN
 from experiments.events.reading import events_of_file
 from experiments.service import sites
 from experiments.service.history import audit
-from experiments.service.store import CANCELLED, DONE, FAILED, RUNNING, LiveJob, Store
+from experiments.service.store import DONE, ENDED, FAILED, LOST, RUNNING, LiveJob, Store
 from experiments.show.numbers import counted
 
 Problems = Iterator[str]
@@ -65,13 +65,12 @@ def _place(folder: Path, job: LiveJob, attempt: int | None = None) -> Path:
 
 def _states(jobs: Sequence[LiveJob]) -> Problems:
     for job in jobs:
-        over = job.state in (DONE, FAILED, CANCELLED)
-        if over != (job.ended is not None):
+        if (job.state in ENDED) != (job.ended is not None):
             yield f"{job}: {job.state}, ended at {job.ended}"
         elif job.state == DONE and (job.exit_status != 0 or job.started is None):
             yield f"{job}: {DONE}, exit status {job.exit_status}, started at {job.started}"
-        elif job.state == FAILED and job.exit_status == 0:
-            yield f"{job}: {FAILED}, exit status 0"
+        elif job.state in (FAILED, LOST) and job.exit_status == 0:
+            yield f"{job}: {job.state}, exit status 0"
 
 
 def _left(folder: Path, kept: Sequence[LiveJob]) -> Problems:
@@ -148,7 +147,7 @@ def _heard(path: Path, jobs: Mapping[int, LiveJob]) -> Problems:
             decided[number] = {*event["placement"]}
         elif kind == BEGAN and (site := event.get("site")) not in decided[number]:
             yield f"job {number}: began at {site} at {event['time']} s, which no agent had decided"
-        elif kind == EXITED and event.get("state") not in (DONE, FAILED, CANCELLED):
+        elif kind == EXITED and event.get("state") not in ENDED:
             decided.pop(number, None)
         elif kind in (EXITED, NEVER_RAN):
             ended[number] = str(event.get("state", kind))

@@ -16,7 +16,7 @@ from experiments.service.batch import BatchSite
 from experiments.service.batch_system import LaterError, Listed, Look, RefusedError, SilentError
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
-from experiments.service.sites import Began, End, Told
+from experiments.service.sites import Began, End, Told, ending
 from experiments.service.store import Store
 
 from .served import GRID
@@ -179,6 +179,26 @@ def test_what_is_killed_with_its_node_has_ended(site, tmp_path, monkeypatch):
     site.start(found, folder)
     *_, end = news_of(site, End)
     assert (end.exit_status, end.why, end.again) == (None, "its processes were killed: RUN", True)
+
+
+def test_what_nobody_knows_of_any_more_is_lost(site, system, tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "SILENCE", 0.1)
+    found, folder = job(tmp_path, "kill -KILL $PPID; exit 0")
+    site.start(found, folder)
+    process = wait_for(system.jobs, "t-1")
+    process.wait(SOON)
+    del system.jobs["t-1"]
+    *_, end = news_of(site, End)
+    assert (end.exit_status, end.lost, end.again) == (None, True, True)
+    assert ending(found, end) == ("lost", "not known there any more")
+
+
+def wait_for(jobs, token):
+    begun = time.monotonic()
+    while token not in jobs:
+        assert time.monotonic() - begun < SOON
+        time.sleep(0.01)
+    return jobs[token]
 
 
 def test_what_exceeds_a_limit_does_not_run_again(site, system, tmp_path, monkeypatch):
