@@ -17,6 +17,9 @@ from experiments.studies.outputs import write_csv
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
 
+LEAST = 1e-6
+"""Time for which a job ran that began and ended between two ticks of a clock, s."""
+
 
 @contextmanager
 def as_run(folder: Path) -> Iterator[Path]:
@@ -79,7 +82,7 @@ def _row(job: LiveJob, sites: list[str], first: float) -> dict[str, object]:
         "deadline": math.nan if job.deadline is None else job.deadline - first,
         "recorded_wait": started - job.submitted,
         **{
-            f"runtime@{site}": max(0.0, job.ended - started) if site == job.site else math.nan
+            f"runtime@{site}": max(LEAST, job.ended - started) if site == job.site else math.nan
             for site in sites
         },
     }

@@ -185,20 +185,11 @@ def test_what_nobody_knows_of_any_more_is_lost(site, system, tmp_path, monkeypat
     monkeypatch.setattr(batch, "SILENCE", 0.1)
     found, folder = job(tmp_path, "kill -KILL $PPID; exit 0")
     site.start(found, folder)
-    process = wait_for(system.jobs, "t-1")
-    process.wait(SOON)
-    del system.jobs["t-1"]
+    news_of(site, Began)
+    assert system.jobs.pop("t-1").wait(SOON) != 0
     *_, end = news_of(site, End)
     assert (end.exit_status, end.lost, end.again) == (None, True, True)
     assert ending(found, end) == ("lost", "not known there any more")
-
-
-def wait_for(jobs, token):
-    begun = time.monotonic()
-    while token not in jobs:
-        assert time.monotonic() - begun < SOON
-        time.sleep(0.01)
-    return jobs[token]
 
 
 def test_what_exceeds_a_limit_does_not_run_again(site, system, tmp_path, monkeypatch):
