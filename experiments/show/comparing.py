@@ -61,6 +61,11 @@ def compared(runs: list[Ran]) -> list[Sentence]:
     if other := _other_platforms(runs):
         lines.append(Sentence(f"They were on different platforms: other {other}.", warns=True))
     lines += _other_parameters(runs)
+    if len({ran.summary["parameters"].get("warmup") or 0 for ran in runs}) > 1:
+        left = ", ".join(f"{int(ran.warm_up.sum()):,} of {ran.name}" for ran in runs)
+        lines.append(
+            Sentence(f"Means are not of the same jobs: warm-ups leave out {left}.", warns=True)
+        )
     lines += [Sentence(own) for own in sorted({rates_of_jobs(ran.summary) for ran in runs}) if own]
     lines += [Sentence(each, warns=True) for each in hidden_by_windows(runs)]
     lines.append(
@@ -221,9 +226,12 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
     first = runs[0]
     for other in runs[1:]:
         pairs = both(first, other)
+        pairs = pairs[first.completed[pairs["row_x"]] & other.completed[pairs["row_y"]]]
+        done = len(pairs)
         pairs = pairs[first.counted[pairs["row_x"]] & other.counted[pairs["row_y"]]]
         if pairs.empty:
             continue
+        warm = ", after the warm-up" if len(pairs) < done else ""
         waits = [
             (ran.jobs["start"] - ran.jobs["arrival"]).to_numpy()[pairs[rows]]
             for ran, rows in ((first, "row_x"), (other, "row_y"))
@@ -235,7 +243,7 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
         alike = float(np.mean(abs(longer_by) <= close))
         within = f", to within {duration(close)}" if close else ""
         yield Sentence(
-            f"Of the {counted(len(pairs), 'job')} that both completed, {percent(less)} waited "
-            f"less under {first.name} than under {other.name}, {percent(longer)} longer{too}; "
-            f"{percent(alike)} waited as long under both{within}."
+            f"Of the {counted(len(pairs), 'job')} that both completed{warm}, {percent(less)} "
+            f"waited less under {first.name} than under {other.name}, {percent(longer)} "
+            f"longer{too}; {percent(alike)} waited as long under both{within}."
         )

@@ -235,7 +235,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         if note not in (clock, late) and not note.startswith(TOLD_ELSEWHERE):
             yield Sentence(f"{note[0].upper()}{note[1:]}.", not note.startswith(USELESS))
     if came := [change for change in changes if change["at"] <= reached]:
-        yield Sentence(f"Planned changes of processors came: {_planned(came)}.", True)
+        yield Sentence(f"Planned changes of processors came: {_planned(came, reached)}.", True)
     if clock:
         yield Sentence(f"{clock[0].upper()}{clock[1:]}.", True)
     if late:
@@ -244,20 +244,28 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         yield Sentence(f"Cleaning of the log, {counted(count, 'time')}: {rule}.")
 
 
-def _planned(changes: Sequence[Mapping[str, Any]]) -> str:
-    """Return planned changes in words, a few of them.
+def _planned(changes: Sequence[Mapping[str, Any]], reached: float) -> str:
+    """Return planned changes in words, a few of them, of a run that reached a time, s.
 
-    >>> _planned([{"cluster": "A", "what": "drain", "at": 5.0, "until": 9.0, "processors": 4}])
+    >>> _planned([{"cluster": "A", "what": "drain", "at": 5.0, "until": 9.0, "processors": 4}], 9.0)
     'drain of 4 processors of A at 5 s until 9 s'
+    >>> _planned([{"cluster": "A", "what": "fail", "at": 5.0, "until": 9.0}], 8.0)
+    'fail of all processors of A at 5 s (until 9 s, after the end)'
     """
     told = [
         f"{each['what']} of "
         f"{counted(each['processors'], 'processor') if 'processors' in each else 'all processors'} "
-        f"of {each['cluster']} at {instant(each['at'])}"
-        + (f" until {instant(each['until'])}" if "until" in each else "")
+        f"of {each['cluster']} at {instant(each['at'])}" + _until(each.get("until"), reached)
         for each in changes[:NAMED]
     ]
     return "; ".join(told) + (f"; {len(changes) - NAMED} more" if len(changes) > NAMED else "")
+
+
+def _until(until: float | None, reached: float) -> str:
+    if until is None:
+        return ""
+    later = f" (until {instant(until)}, after the end)"
+    return f" until {instant(until)}" if until <= reached else later
 
 
 def _more(runs: list[Ran]) -> str:

@@ -48,6 +48,8 @@ NOT_RANDOM = (
     "nothing and more runs would tell no more; other weeks of a log need a window (docs/studies.md)"
 )
 
+SAME_IN_ALL = "± 0: all runs came to the same there to the last bit, which is no sign of precision"
+
 
 def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
     """Carry a run of a scenario to its end, and return the numbers among its metrics.

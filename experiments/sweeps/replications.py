@@ -22,7 +22,14 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.platform import on
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
-from experiments.show.labels import MEASURED, WAITS_OF_RESTARTED, drawn_words, is_optional, label
+from experiments.show.labels import (
+    MEASURED,
+    WAITS_OF_RESTARTED,
+    WITHIN,
+    drawn_words,
+    is_optional,
+    label,
+)
 from experiments.show.numbers import counted
 from experiments.studies.outputs import new_files, write_csv
 from experiments.sweeps.executors import unseen_steps
@@ -33,6 +40,7 @@ from experiments.sweeps.observations import (
     NOT_RANDOM,
     OF_PB,
     PB_REPEATS_MCP,
+    SAME_IN_ALL,
     is_reason,
     observe_run,
     pb_repeats_mcp,
@@ -188,6 +196,13 @@ class Replications(Shown):
         if "restarts" in self.shown and self.shown["restarts"].mean:
             lines.append(WAITS_OF_RESTARTED)
         lines += self.said
+        warmup = self.scenario.to_dict()["parameters"].get("warmup")
+        if warmup and not any("the warm-up of" in line for line in self.said):
+            first = f"the first {counted(warmup, 'job')}"
+            lines.append(f"means: without {first} of each run, its warm-up")
+        of_run = [mean for name, mean in self.shown.items() if WITHIN not in name]
+        if self.random and any(mean.half_width == 0.0 for mean in of_run):
+            lines.append(SAME_IN_ALL)
         if self.cleaning.rules:
             lines.append(f"cleaning of {counted(self.cleaning.records, 'record')}:")
         lines += [f"  {count:,}: {rule}" for rule, count in self.cleaning.rules.items()]

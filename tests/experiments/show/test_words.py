@@ -368,6 +368,14 @@ def test_runs_with_unfinished_jobs_had_the_same_but_are_not_ranked(whole):
     assert "Of the 57 jobs that both completed, 0.0 % waited less under a than under b" in told
 
 
+def test_warm_ups_that_differ_are_told(whole):
+    a, b = changed(whole, "a"), changed(whole, "b")
+    a.summary["parameters"] = b.summary["parameters"] | {"warmup": 7}
+    told = compared_words(a, b)
+    assert "Of the 53 jobs that both completed, after the warm-up, 0.0 % waited less" in told
+    assert "Means are not of the same jobs: warm-ups leave out 7 of a, 0 of b." in told
+
+
 @pytest.mark.parametrize(
     ("mean", "later", "told"),
     [

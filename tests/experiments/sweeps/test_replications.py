@@ -122,6 +122,8 @@ def test_a_warm_up_that_leaves_out_fewer_jobs_is_told():
     assert "warmup: idle-time, and CP where it is told, count what jobs that it leaves out" in (
         "\n".join(single.notes)
     )
+    plain = replicate(scenario.changed(["mode=open"]), 1, 2, 1, Silent())
+    assert "means: without the first 20 jobs of each run, its warm-up" in plain.remarks
     few = replicate(scenario.changed(["warmup=0"]), 2968811710, 2, 1, Silent())
     assert not any("warm-up" in line for line in few.remarks)
 
@@ -298,6 +300,7 @@ def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
     drawn = call(*words, "--set", "assign_deadlines=true")
     assert drawn.exit_code == 0, drawn.output
     assert "nothing is random" not in drawn.output
+    assert "± 0: all runs came to the same there" in drawn.output
 
 
 @pytest.mark.parametrize(
