@@ -32,6 +32,8 @@ from tests.agents.plain_beosim import PlainJob
 from tests.agents.plain_reservations import PlainReservations
 from tests.agents.small_grids import set_to
 
+ENOUGH = {"easy": 50, "conservative": 30}
+"""Jobs of a trial: of reservations of all, the plain simulator takes time as their cube."""
 PLAIN = [name for name in POLICIES if name != "adaptive"]  # which learns from whatever it is asked
 
 
@@ -90,7 +92,7 @@ def test_job_by_job_as_the_plain_simulator(policy, selection, seed):
     """
     rng = np.random.default_rng([seed, PLAIN.index(policy), 41])
     platform = random_platform(rng, 1 + seed % 6, [0.0, 0.125] if seed % 3 == 2 else (0.0,))
-    jobs = random_jobs(rng, platform, 50)
+    jobs = random_jobs(rng, platform, ENOUGH[selection])
     jobs["runtime"] = rng.exponential(30, len(jobs)) + 0.1
     jobs["requested_time"] = jobs["runtime"] * rng.lognormal(0.2, 0.6, len(jobs))
     wrong = seed % 2 == 1
@@ -126,10 +128,10 @@ def test_a_job_that_waits_alone_does_not_insist_on_processors_that_are_late(sele
     assert found[4] == (20.0, 28.0, [0, 2, 0])
 
 
-def quiet(rng, clusters):
+def quiet(rng, clusters, count=60):
     """Return a platform and jobs that never saturate a link, of exact run times."""
     platform = random_platform(rng, clusters)
-    jobs = random_jobs(rng, platform, 60)
+    jobs = random_jobs(rng, platform, count)
     jobs["runtime"] = rng.integers(1, 60, len(jobs))
     jobs["computation_fraction"] = 0.5  # so that equal times are equal in both simulators
     jobs["ppbw"] *= rng.choice([0.0, 1e-4])
@@ -143,7 +145,7 @@ def quiet(rng, clusters):
 def test_no_reservation_is_moved_back_while_no_end_slides(policy, selection, seed):
     """Of the head under EASY, of every job under conservative backfilling."""
     rng = np.random.default_rng([seed, PLAIN.index(policy), 43])
-    platform, jobs = quiet(rng, 1 + seed % 5)
+    platform, jobs = quiet(rng, 1 + seed % 5, ENOUGH[selection])
     expected, plain = plainly(policy, platform, jobs, selection, chunk=50, penalty=1.25)
     found = ran(policy, platform, jobs, selection, chunk=50, penalty=1.25)
     assert_equal(found, expected)
