@@ -40,7 +40,7 @@ def fitting(job):
 @pytest.mark.parametrize(("latency", "share"), CASES)
 def test_dll_sends_to_the_least_load_known(latency, share, local):
     """L = sum(e s / m) of what was sent there and not known, a latency later, to have ended."""
-    jobs = workload(count=200, rate=0.8, share=share)
+    jobs = workload(count=100 if local == "titan" else 200, rate=0.8, share=share)
     model = ran("dll", local, jobs, FAR if latency else PLATFORM, latency=latency)
     delay = model.world.state.latency
     sent = [[] for _ in SIZES]

@@ -208,7 +208,7 @@ def test_section_6_job_by_job(policy):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a1_with_an_objective(seed):
     rng = np.random.default_rng([seed, 99])
-    clusters = 2 + seed % 5
+    clusters = 2 + seed % 4
     platform = Platform.star(rng.integers(3, 8, clusters).tolist(), capacity=40.0)
     jobs = random_jobs(rng, platform)
     settings = {"solution": "least-demand", "lslt": 100.0}
