@@ -193,9 +193,10 @@ class BatchSite:
             try:
                 self._round()
                 pause = LOOK if self._jobs or self._over else IDLE
-            except (SilentError, OSError, ValueError) as error:  # or what it says is not to be read
+            except Exception as error:  # whatever a driver raises: a site that is lost loses no job
                 pause = min(LONGEST, 2 * pause)
-                self._is_silent(str(error))
+                kind = "" if isinstance(error, SilentError) else f"{type(error).__name__}: "
+                self._is_silent(f"{kind}{error}")
             with self._changed:
                 self._changed.wait_for(self._is_wanted, pause)
 

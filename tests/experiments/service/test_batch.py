@@ -340,3 +340,20 @@ def test_no_more_jobs_are_submitted_in_a_second_than_may_be(system, tmp_path):
             time.sleep(0.01)
     assert times[2] - times[1] > 0.8
     assert times[4] - times[1] > 1.8
+
+
+def test_a_driver_that_is_wrong_costs_its_site_and_no_job(site, system, tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "LONGEST", 0.05)
+    looks, right = iter([KeyError("state"), ZeroDivisionError()]), system.look
+
+    def look():
+        for error in looks:
+            raise error
+        return right()
+
+    monkeypatch.setattr(system, "look", look)
+    site.start(*job(tmp_path, "exit 3"))
+    found = news_of(site, Told, Began, End)
+    told = [each.line for each in found if isinstance(each, Told)]
+    assert told[0] == "S: KeyError: 'state'; it gets no job until it answers again"
+    assert found[-1].exit_status == 3
