@@ -61,9 +61,16 @@ def _wake(store: Store) -> None:
 @click.option("--local", metavar="NAME", help="Local scheduler, or module:Class.")
 @click.option("--once", is_flag=True, help="End when all jobs have ended.")
 @click.option("--seed", type=Number(0), default=0, show_default=True)
+@click.option("--dry-run", is_flag=True, help="Tell what would be served; begin nothing.")
 @traceback_option
 def serve(
-    grid: str, state: str | None, global_: str | None, local: str | None, once: bool, seed: int
+    grid: str,
+    state: str | None,
+    global_: str | None,
+    local: str | None,
+    once: bool,
+    seed: int,
+    dry_run: bool,
 ) -> None:
     """Have the agents schedule real jobs on the sites of GRID (.toml), until Ctrl-C.
 
@@ -81,6 +88,13 @@ def serve(
     with users_code():
         folder = Path(state or f"{Path(grid).stem}-state")
         chosen = load_grid(grid, global_, local, sizes_before(folder))
+        if dry_run:
+            from rich.console import Console
+
+            from experiments.service.listing import print_grid
+
+            print_grid(chosen, folder, Console())
+            return
 
         def say(line: str) -> None:
             click.echo(f"{datetime.now():%H:%M:%S} {line}")

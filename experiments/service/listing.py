@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.service.forecast import ENOUGH, Forecast
+from experiments.service.grid_file import LiveGrid
 from experiments.service.hindcast import LEAST_WAIT, Hindcast
-from experiments.service.store import RUNNING, LiveJob
-from experiments.show.numbers import counted, duration, percent
+from experiments.service.store import RUNNING, LiveJob, Store, is_service
+from experiments.show.numbers import counted, duration, number, percent
 from experiments.show.tables import print_whole
 from grid.foreign import plain
 
@@ -45,6 +48,27 @@ def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
         cells = (str(job.job), plain(job.name, 40), state, job.site or "", str(job.size))
         table.add_row(*map(Text, (*cells, waited, ran, status)))
     print_whole(table, console)
+
+
+def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
+    """Print what a service would serve, asking its sites no more than how large they are."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("site")
+    table.add_column("driver")
+    for column in ("processors", "rate"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for cluster, driver in zip(grid.scenario.platform.clusters, grid.drivers, strict=True):
+        silent = "" if driver.answered else "does not answer; as large as it was"
+        cells = plain(cluster.name), driver.name, f"{cluster.size:,}", number(cluster.rate), silent
+        table.add_row(*map(Text, cells))
+    console.print(plain(grid.title, 200), markup=False, highlight=False)
+    print_whole(table, console)
+    with closing(Store(folder)) if is_service(folder) else nullcontext() as store:
+        left = 0 if store is None else store.left()
+        own = 0 if store is not None and store.note("submitted") else len(grid.jobs)
+    jobs = f"{counted(left, 'job')} of before, {counted(own, 'job')} of the grid's own"
+    console.print(f"{plain(str(folder), 200)}: {jobs}; nothing has begun", markup=False)
 
 
 def print_forecast(found: Forecast, rows: Sequence[dict[str, Any]], console: Console) -> None:

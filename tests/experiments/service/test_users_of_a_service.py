@@ -57,6 +57,20 @@ def test_it_is_said_that_no_service_is_there(grid, state):
     assert "no service is there now: jobs wait\n" in told.stderr
 
 
+def test_what_would_be_served(grid, state):
+    asked = "serve", grid, "--state", state, "--dry-run"
+    told = call(*asked)
+    assert told.exit_code == 0
+    lines = [line.split() for line in told.stdout.splitlines()]
+    assert lines[0] == ["grid:", "dll", "over", "fcfs"]
+    assert lines[2:4] == [["A", "local", "2", "1"], ["B", "local", "1", "1"]]
+    assert "0 jobs of before, 0 jobs of the grid's own" in " ".join(told.stdout.split())
+    assert not state.exists()
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["true"], 1)
+    assert "1 job of before" in " ".join(call(*asked).stdout.split())
+
+
 def test_what_has_run_is_a_workload(grid, state, tmp_path):
     grid.write_text(GRID.replace("slots = 2", "slots = 2\nrate = 2.0"))
     jobs = [{"command": ["sleep", "0.2"], "name": name, "time_s": 60.0} for name in "xyx"]
