@@ -1,48 +1,137 @@
-"""The command `metasched bench`."""
+"""The commands `metasched bench`."""
 
 from __future__ import annotations
 
 import json
+import sys
 import time
+from contextlib import nullcontext
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from experiments.cli.options import PLACE, Number
+from experiments.cli.process import Commands, going_on, stdout_kept, users_code
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from experiments.bench.measurement import Measurement
     from experiments.sweeps.progress import SweepProgress
 
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 
-@click.command()
-@click.argument("what", type=click.Choice(["kernel", "queues", "titan", "study", "report"]))
+
+@click.group(cls=Commands)
+def bench() -> None:
+    """Measure how fast the product is here, or policies on real clusters."""
+
+
+@bench.command()
 @click.option(
     "--native",
     is_flag=True,
-    help="Of the kernel: beside C++ that does the same, compiled now from the source repository.",
+    help="Instead: beside C++ that does the same, compiled now from the source repository.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def bench(what: str, native: bool, as_json: bool) -> None:
-    """Measure the kernel, long queues, TITAN, a study of many runs, or `metasched report`."""
-    if native and what != "kernel":
-        raise click.BadParameter(f"found with {what}; accepted: with kernel", param_hint="--native")
-    from experiments.bench.measurement import as_json as rows
-    from experiments.bench.measurement import print_measurements
-    from experiments.bench.page import bench_page
-    from experiments.bench.study import bench_study
-    from experiments.bench.titan import bench_titan
+@_JSON
+def kernel(native: bool, as_json: bool) -> None:
+    """Measure how many jobs the kernel simulates in a CPU second."""
     from experiments.sweeps.progress import telling
 
-    benches: dict[str, Callable[[], list[Measurement]]] = {
-        "titan": bench_titan,
-        "study": bench_study,
-        "report": bench_page,
-    }
-    with telling(f"measuring: {what}") as watch:
-        counted = what in ("kernel", "queues")
-        found = _of_runs(watch, what, native) if counted else benches[what]()
+    with telling("measuring: kernel") as watch:
+        found = _of_runs(watch, "kernel", native)
+    _print(found, as_json)
+
+
+@bench.command()
+@_JSON
+def queues(as_json: bool) -> None:
+    """Measure what twice as many jobs cost where ever more wait."""
+    from experiments.sweeps.progress import telling
+
+    with telling("measuring: queues") as watch:
+        found = _of_runs(watch, "queues", False)
+    _print(found, as_json)
+
+
+def _add(name: str, module: str, function: str, what: str) -> None:
+    """Add a command that measures by a function of a module."""
+
+    def measure(as_json: bool) -> None:
+        from importlib import import_module
+
+        from experiments.sweeps.progress import telling
+
+        with telling(f"measuring: {name}"):
+            found = getattr(import_module(f"experiments.bench.{module}"), function)()
+        _print(found, as_json)
+
+    bench.command(name, help=f"Measure {what}.")(_JSON(measure))
+
+
+_add("titan", "titan", "bench_titan", "TITAN's search")
+_add("study", "study", "bench_study", "what a study of many runs loses to coordination")
+_add("report", "page", "bench_page", "the page of `metasched report` in a browser")
+_add("service", "service", "bench_service", "a service of real jobs, of which 1,000 sleep here")
+
+
+@bench.command()
+@click.argument("grid", type=PLACE, metavar="GRID")
+@click.option("--jobs", type=Number(1), default=300, show_default=True, help="Of a replication.")
+@click.option("--replications", type=Number(1), default=5, show_default=True)
+@click.option(
+    "--load",
+    type=Number(0, whole=False, above=True),
+    default=0.8,
+    show_default=True,
+    help="That the jobs offer the sites.",
+)
+@click.option("--seed", type=Number(0), default=0, show_default=True, help="Of the first one.")
+@click.option(
+    "--out", type=PLACE, metavar="DIR", help="Keep finished runs there (default: NAME-clusters)."
+)
+@_JSON
+def clusters(
+    grid: str, jobs: int, replications: int, load: float, seed: int, out: str | None, as_json: bool
+) -> None:
+    """Compare policies on the real sites of GRID (.toml), and with simulation.
+
+    The same jobs, which sleep for 5 to 30 s, run under MUSCLE over TITAN, DLL over EASY, and, if
+    all sites are batch systems, given to them in turn without agents. This takes as long as it
+    takes: at a load of 0.8 some six minutes for 300 jobs on 64 processors, for each policy and
+    replication. The same command goes on where it stopped. Jobs that GRID names are left.
+    """
+    from rich.console import Console
+
+    from experiments.sweeps.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.bench.clusters import Clusters
+        from experiments.bench.comparison import compare, print_comparison
+        from experiments.sweeps.forecast import Forecast
+
+    seeds, piece = range(seed, seed + replications), count()
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        folder = Path(out or f"{Path(grid).stem}-clusters")
+        with going_on("the same command", folder), users_code():
+            chosen = Clusters(grid, folder, jobs, load)
+            todo = [(way, each) for each in seeds for way in chosen.ways]
+            pieces = [[(way.key, 1.0)] for way, each in todo if not chosen.is_kept(way, each)]
+            with SweepProgress(Console(stderr=True)) as watch:
+                watch.begin(len(todo) - len(pieces), Forecast(pieces, known=False))
+                found = compare(chosen, seeds, lambda took: watch.advance(next(piece), [took]))
+        if as_json:
+            click.echo(json.dumps(found.summary(), allow_nan=False), file=stdout)
+        else:
+            print_comparison(found, Console())
+
+
+def _print(found: Sequence[Measurement], as_json: bool) -> None:
+    from experiments.bench.measurement import as_json as rows
+    from experiments.bench.measurement import print_measurements
+
     if as_json:
         click.echo(json.dumps(rows(found)))
     else:

@@ -102,12 +102,23 @@ class Driver:
             return LocalSite(name, self.size, tell)
         of_site = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
         prefix = f"metasched-{mark}{of_site}-"  # two sites may be partitions of one cluster
-        if self.name == "slurm":
-            system: BatchSystem = _slurm(self._given, prefix)
-        else:
-            system = PsiJ(self._given["executor"], self.size, folder / "psij" / name)
+        system = self.system(prefix, folder / "psij" / name)
         most = self._given["submissions"] or MOST
         return BatchSite(name, self.size, system, prefix, tell, self.answered, most)
+
+    def system(self, prefix: str, folder: Path) -> BatchSystem:
+        """Return the batch system of a site that is one.
+
+        Parameters
+        ----------
+        prefix : str
+            How names of our jobs begin.
+        folder : Path
+            Where what it has to keep may be.
+        """
+        if self.name == "slurm":
+            return _slurm(self._given, prefix)
+        return PsiJ(self._given["executor"], self.size, folder)
 
 
 def _slurm(given: Mapping[str, Any], prefix: str) -> Slurm:

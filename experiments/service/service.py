@@ -374,9 +374,16 @@ class Service:
 
 @contextmanager
 def serving(
-    grid: LiveGrid, folder: Path, seed: int, say: Callable[[str], None]
+    grid: LiveGrid,
+    folder: Path,
+    seed: int,
+    say: Callable[[str], None],
+    made: Callable[..., Service] = Service,
 ) -> Iterator[Service]:
-    """Give a service of a grid, which submits the grid's own jobs where none are known yet."""
+    """Give a service of a grid, which submits the grid's own jobs where none are known yet.
+
+    It is made by what is given, as `Service` is.
+    """
     store = Store(folder, make=True)
     with suppress(ImportError, ValueError, OSError):  # a job that runs takes one
         import resource
@@ -384,7 +391,7 @@ def serving(
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with closing(store):
-        service = Service(grid, store, seed, say)
+        service = made(grid, store, seed, say)
         with closing(service):
             if not store.note("submitted"):
                 for job in grid.jobs:

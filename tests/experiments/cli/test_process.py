@@ -47,7 +47,7 @@ def folder(tmp_path, monkeypatch):
         ("run one two", "run: got unexpected extra argument"),
         ("run --seed", "run: option '--seed' requires an argument"),
         ("policies --level x", "policies: invalid value for '--level': 'x' is not one of"),
-        ("bench", "bench: missing argument"),
+        ("bench kernel fast", "bench kernel: got unexpected extra argument"),
         ("reproduce oas --frob", "reproduce oas: no such option"),
         ("--frob", "no such option"),
     ],

@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from experiments.bench import clusters as bench
 from experiments.service import batch
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
@@ -221,6 +222,39 @@ def test_a_cluster_that_does_not_answer_is_refused_unless_it_is_known(grid, stat
     grid.write_text('global = "dll"\nlocal = "easy"\n' + text)
     with pytest.raises(GridError, match="partition: found 'none'; accepted: fast, main"):
         load_grid(str(grid))
+
+
+@pytest.mark.thorough
+def test_policies_are_compared_on_clusters(grid, clusters, tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "SHORTEST", 1.0)
+    monkeypatch.setattr(bench, "LONGEST", 2.0)
+    words = "bench", "clusters", grid, "--jobs", 6, "--replications", 1, "--json"
+    found = call(*words, "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    assert [each["name"] for each in told["policies"]] == [way.name for way in bench.WAYS]
+    assert len(told["differences"]) == 3
+    split = json.loads((tmp_path / "out" / "split-0.json").read_text())
+    assert split["site"] == [0, 1, 0, 1, 0, 1]
+    jobs = bench.Clusters(str(grid), tmp_path, 6, 0.8).drawn(0)
+    ran = [end - start for start, end in zip(split["start"], split["finish"], strict=True)]
+    assert all(-0.05 < each - job["runtime"] < 5 for each, job in zip(ran, jobs, strict=True))
+    assert all(start > job["arrival"] for start, job in zip(split["start"], jobs, strict=True))
+
+    def interrupted(jobs, began):
+        yield from [*jobs][:4]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench, "LONGEST", 1000.0)
+    monkeypatch.setattr(bench, "SHORTEST", 999.0)
+    monkeypatch.setattr(bench, "_coming", interrupted)
+    chosen = bench.Clusters(str(grid), tmp_path / "other", 6, 0.8)
+    for way in bench.WAYS[1:]:
+        with pytest.raises(KeyboardInterrupt):
+            chosen.run(way, 0)
+        time.sleep(2.0)
+        for cluster in clusters.values():
+            assert ask(cluster, "squeue", "-h", "-t", "PD,R").strip() == ""
 
 
 @pytest.mark.thorough
