@@ -70,4 +70,4 @@ def test_what_is_missing_is_told(monkeypatch, tmp_path):
 def test_only_the_kernel_has_twins():
     done = CliRunner().invoke(main, ["bench", "titan", "--native"])
     assert done.exit_code == 2
-    assert "bench titan: no such option: --native" in done.stderr.lower()
+    assert "bench titan: no such option" in done.stderr.lower()
