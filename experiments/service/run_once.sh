@@ -23,6 +23,7 @@ fi
 status=$?
 until echo "$status" 2>/dev/null > "$folder/ended.new" && mv "$folder/ended.new" "$folder/ended"
 do
+  [ -d "$folder" ] || break
   sleep 1 # the disk is full
 done
 [ -z "$beat" ] || kill -KILL "$beat"
