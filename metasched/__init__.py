@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from experiments.studies.study import Study
     from grid.errors import GridError
     from grid.platform.multicluster import Platform
+    from metasched import live
 
     __version__: str
 
@@ -44,6 +45,7 @@ __all__ = [
     "Study",
     "StudyOutcome",
     "__version__",
+    "live",
     "load",
     "run",
     "study",
@@ -115,6 +117,8 @@ def study(
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("metasched")
+    if name == "live":
+        return import_module("metasched.live")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import sys
-import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
-from dataclasses import replace
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,31 +23,19 @@ from experiments.cli.options import (
 )
 from experiments.cli.process import FAILED, users_code
 from grid.errors import GridError
-from grid.foreign import quoted
-from grid.names import meant
 
 if TYPE_CHECKING:
-    from experiments.service.store import Store
+    from experiments.service.connection import Connection
 
 _STATE = click.option(
     "--state", type=PLACE, metavar="DIR", required=True, help="Folder of the service."
 )
-_FUTURES = 100
-"""That a forecast draws."""
-_LOOK = 0.1
-"""Time between two looks at jobs that are waited for, s."""
 
 
-def _store(state: str) -> Store:
-    from experiments.service.store import Store
+def _connected(state: str) -> Connection:
+    from experiments.service.connection import Connection
 
-    return Store(Path(state))
-
-
-def _wake(store: Store) -> None:
-    """Wake the service; say so if none is there."""
-    if not store.ring():
-        click.echo(f"metasched: {store.folder}: no service is there now: jobs wait", err=True)
+    return Connection(state, lambda line: click.echo(f"metasched: {line}", err=True))
 
 
 @click.command()
@@ -150,53 +136,29 @@ def submit(
 
     COMMAND may be a script with lines of #SBATCH; options go before them.
     """
-    import shutil
+    from experiments.service.given import OptionError
 
-    from experiments.service.script import read_script
-
-    script, folder = read_script(command), None
-    if script is not None:
-        command, size, time_ = script.command, size or script.size, time_ or script.time
-        name, folder = name or script.name, script.folder
-        held, requeue = held or script.hold, requeue or script.requeue
-        if script.unread:
-            said = quoted(" ".join(script.unread))
-            click.echo(f"metasched: {said} of #SBATCH lines is without meaning here", err=True)
-    size = size or 1
-    if time_ is not None:
-        from grid.jobs import LONGEST
-
-        if time_ > LONGEST:
-            raise GridError(f"--time: found {time_:g} s; accepted: at most {LONGEST:g}")
-    with ExitStack() as kept:
-        store = kept.enter_context(closing(_store(state)))
-        sizes = store.note("sites") or {}
-        if site is not None and sizes and site not in sizes:
-            raise GridError(f"site {quoted(site)}: unknown; {meant(site, sizes)}")
-        most = sizes.get(site, max(sizes.values(), default=size))
-        if size > most:
-            which = "the largest site" if site is None else f"those of {site}"
-            raise GridError(f"--size: found {size}; accepted: at most {most}, {which}")
-        if shutil.which(command[0]) is None:
-            raise GridError(f"command: found {command[0]!r}; accepted: a program that is there")
+    with ExitStack() as opened:
+        connection = opened.enter_context(_connected(state))
         if dry_run:
-            store = kept.enter_context(closing(store.copy()))
-        number = store.add(
-            command,
-            size,
-            time_,
-            deadline,
-            name or "",
-            folder,
-            only=site,
-            held=held,
-            requeue=requeue,
-        )
+            connection = opened.enter_context(connection.trial())
+        try:
+            job = connection.submit(
+                command,
+                size=size,
+                time=time_,
+                deadline=deadline,
+                name=name,
+                site=site,
+                hold=held,
+                requeue=requeue,
+            )
+        except OptionError as error:
+            raise GridError(f"--{error}") from None
         if dry_run:
-            _foretell(store, [number], _FUTURES, 0, as_json)
+            _foretell(connection, [job.number], as_json)
             return
-        _wake(store)
-    click.echo(number if as_json else f"job {number}")
+    click.echo(job.number if as_json else f"job {job.number}")
 
 
 @click.command()
@@ -209,8 +171,8 @@ def queue(state: str, every: bool, as_json: bool) -> None:
 
     from experiments.service.listing import print_jobs
 
-    with closing(_store(state)) as store:
-        jobs = store.jobs()
+    with _connected(state) as connection:
+        jobs = connection.queue(every=True)
     if as_json:
         click.echo(json.dumps([job.told() for job in jobs]))
     else:
@@ -236,26 +198,8 @@ def top(state: str) -> None:
 @click.argument("job", type=Number(1))
 def cancel(state: str, job: int) -> None:
     """Have JOB end, or not begin; a second time, kill what has not ended."""
-    with closing(_store(state)) as store:
-        found = store.job(job)
-        if found.ended is not None:
-            raise GridError(f"job {job}: {found.state}; accepted: a job that has not ended")
-        with store.at_once():
-            store.update(job, cancelled=found.cancelled + 1)
-        store.ring()
-
-
-def _set_held(state: str, job: int, held: bool) -> None:
-    with closing(_store(state)) as store:
-        found = store.job(job)
-        if found.state != "waiting" or found.cancelled or bool(found.held) == held:
-            what = "held already" if held and found.held else found.state
-            what = "cancelled" if found.cancelled else what
-            accepted = "a job that waits" if held else "a job that is held"
-            raise GridError(f"job {job}: {what}; accepted: {accepted}")
-        with store.at_once():
-            store.update(job, held=held)
-        store.ring()
+    with _connected(state) as connection:
+        connection.cancel(job)
 
 
 @click.command()
@@ -263,7 +207,8 @@ def _set_held(state: str, job: int, held: bool) -> None:
 @click.argument("job", type=Number(1))
 def hold(state: str, job: int) -> None:
     """Have JOB, which waits, not start until it is released."""
-    _set_held(state, job, True)
+    with _connected(state) as connection:
+        connection.hold(job)
 
 
 @click.command()
@@ -271,7 +216,8 @@ def hold(state: str, job: int) -> None:
 @click.argument("job", type=Number(1))
 def release(state: str, job: int) -> None:
     """Have JOB, which is held, start when its turn comes."""
-    _set_held(state, job, False)
+    with _connected(state) as connection:
+        connection.release(job)
 
 
 @click.command()
@@ -280,22 +226,14 @@ def release(state: str, job: int) -> None:
 @click.option("--undo", is_flag=True, help="Have it take part again.")
 def drain(state: str, site: str, undo: bool) -> None:
     """Have SITE start no job any more: those there run on, those that wait go elsewhere."""
-    with closing(_store(state)) as store:
-        sites, drained = store.note("sites") or {}, {*(store.note("drained") or ())}
-        if site not in sites:
-            raise GridError(f"site {quoted(site)}: unknown; {meant(site, sites)}")
-        if (site in drained) != undo:
-            how = "not drained" if undo else "drained already"
-            raise GridError(f"site {site}: {how}; accepted: {'one that is' if undo else 'another'}")
-        with store.at_once():
-            store.note("drained", sorted(drained - {site} if undo else drained | {site}))
-        store.ring()
+    with _connected(state) as connection:
+        connection.drain(site, undo)
 
 
 @click.command()
 @_STATE
 @click.argument("jobs", nargs=-1, type=Number(1), metavar="[JOB]...")
-@click.option("--futures", type=Number(2), default=_FUTURES, show_default=True, help="To draw.")
+@click.option("--futures", type=Number(2), default=100, show_default=True, help="To draw.")
 @click.option("--seed", type=Number(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 @traceback_option
@@ -305,37 +243,24 @@ def forecast(state: str, jobs: tuple[int, ...], futures: int, seed: int, as_json
     The present is run to its end many times, with run times that are drawn from those of jobs that
     have ended. Code that the service's grid names is run.
     """
-    with closing(_store(state)) as store:
-        for number in jobs:
-            if (found := store.job(number)).ended is not None:
-                raise GridError(f"job {number}: {found.state}; accepted: a job that has not ended")
-        _foretell(store, jobs, futures, seed, as_json)
+    with _connected(state) as connection:
+        _foretell(connection, jobs, as_json, futures=futures, seed=seed)
 
 
-def _foretell(store: Store, jobs: Sequence[int], futures: int, seed: int, as_json: bool) -> None:
+def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **options: int) -> None:
     """Print a forecast of some jobs, or of all."""
     from rich.console import Console
 
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
-        from experiments.service.forecast import forecast as forecast_of
-        from experiments.service.grid_file import load_grid
         from experiments.service.listing import print_forecast
 
-    if (asked := store.note("grid")) is None:
-        raise GridError(f"{store.folder}: no service has been there; accepted: --state of one")
-    with users_code():
-        name, global_, local = asked
-        chosen = load_grid(name, global_, local, store.note("sites"))
-        if [*store.note("sites")] != [*chosen.scenario.platform.names]:
-            raise GridError(f"{name}: found other sites than those served; accepted: the same")
-        began, now, limits = store.note("began"), time.time(), store.note("limits") or {}
-        with telling("compiling what is not compiled yet, and drawing futures"):
-            told = forecast_of(chosen, store.jobs(), limits, began, now, futures, seed)
-    rows = [row for row in told.rows() if not jobs or row["job"] in jobs]
+    with users_code(), telling("compiling what is not compiled yet, and drawing futures"):
+        told = connection.forecast(*jobs, **options)
+    rows = told.rows(jobs)
     if as_json:
-        given = {"now": now, "futures": futures, "known": told.known}
+        given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}
         click.echo(json.dumps({**given, "jobs": rows, "sites": told.of_sites()}))
     else:
         print_forecast(told, rows, Console())
@@ -344,7 +269,7 @@ def _foretell(store: Store, jobs: Sequence[int], futures: int, seed: int, as_jso
 @click.command()
 @scenario_options(metrics=False)
 @click.option("--jobs", type=Number(1), default=100, show_default=True, help="To forecast.")
-@click.option("--futures", type=Number(2), default=_FUTURES, show_default=True, help="Of each.")
+@click.option("--futures", type=Number(2), default=100, show_default=True, help="Of each.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def hindcast(
     seed: int, jobs: int, futures: int, as_json: bool, scenario: str, **options: Any
@@ -376,13 +301,8 @@ def hindcast(
 @click.argument("jobs", nargs=-1, type=Number(1), metavar="[JOB]...")
 def wait(state: str, jobs: tuple[int, ...]) -> None:
     """Wait until each JOB has ended, or all that have not; exit status 1 if one fails."""
-    with closing(_store(state)) as store:
-        numbers = jobs or tuple(job.job for job in store.jobs("ended IS NULL"))
-        if any(store.job(number).ended is None for number in numbers):
-            _wake(store)
-        while left := [number for number in numbers if store.job(number).ended is None]:
-            time.sleep(_LOOK if len(left) < 100 else 10 * _LOOK)
-        bad = [job for number in numbers if (job := store.job(number)).state != "done"]
+    with _connected(state) as connection:
+        bad = connection.wait(*jobs)
     for job in bad:
         click.echo(f"metasched: {job}: {job.state}", err=True)
     if bad:
@@ -394,13 +314,8 @@ def wait(state: str, jobs: tuple[int, ...]) -> None:
 @click.argument("job", type=Number(1))
 def log(state: str, job: int) -> None:
     """Print what JOB has written so far."""
-    with closing(_store(state)) as store:
-        found = store.job(job)
-        attempts = [replace(found, attempt=at) for at in range(found.attempt, 0, -1)]
-        files = [store.folder_of(each) / "output" for each in attempts]
-    file = next((each for each in files if each.is_file()), None)
-    if file is None:
-        raise GridError(f"job {job}: {found.state}, no output; accepted: a job that has begun")
+    with _connected(state) as connection:
+        file = connection.job(job).output_file()
     with file.open("rb") as output:
         while block := output.read(1 << 16):
             click.echo(block, nl=False)

@@ -130,6 +130,21 @@ def seconds(text: str) -> float | None:
     return found if 0.0 < found < math.inf else None
 
 
+def time_of(value: object, name: str) -> float:
+    """Return a time above 0 that is given as a number of seconds, or as text such as ``10m``, s.
+
+    Raises
+    ------
+    GridError
+        If it is none.
+    """
+    found = None if isinstance(value, bool) else seconds(str(value))
+    if found is None:
+        accepted = "a time above 0, such as 30s, 10m or 2h"
+        raise GridError(f"{name}: found {str(value)!r}; accepted: {accepted}")
+    return found
+
+
 class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
     """A time above 0, such as ``90s``, ``10m``, ``2h`` or ``1d``; a number alone is seconds."""
 
@@ -145,12 +160,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click
         GridError
             If it is none.
         """
-        text = str(value)
-        found = seconds(text)
-        if found is not None:
-            return found
-        name = "time" if param is None else max(param.opts, key=len)
-        raise GridError(f"{name}: found {text!r}; accepted: a time above 0, such as 30s, 10m or 2h")
+        return time_of(value, "time" if param is None else max(param.opts, key=len))
 
 
 FIGURE = re.compile("[0-9]{1,18}")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from experiments.service.grid_file import LiveGrid
+from experiments.service.grid_file import LiveGrid, load_grid
 from experiments.service.mirror import Mirror, rows_of
-from experiments.service.store import DONE, FAILED, RUNNING, STARTING, WAITING, LiveJob
+from experiments.service.store import DONE, FAILED, RUNNING, STARTING, WAITING, LiveJob, Store
+from grid.errors import GridError
 from grid.world.finished import Records
 
 Floats = npt.NDArray[np.float64]
@@ -138,8 +140,8 @@ class Forecast:
             self.ends[rows, future] = records["finish"][started] + began
             self.sites[rows, future] = records["cluster"][started]
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return what is expected of each job, ready for JSON.
+    def rows(self, only: Collection[int] = ()) -> list[dict[str, Any]]:
+        """Return what is expected of each job, or of some, ready for JSON.
 
         ``job``, ``name``, ``state``, ``sites`` (shares of the futures), ``never`` (the share in
         which it does not start), and ``start`` and ``end``: quantiles by the clock (s), null if it
@@ -148,6 +150,8 @@ class Forecast:
         found = []
         starts, ends = _quantiles(self.starts), _quantiles(self.ends)
         for row, job in enumerate(self.jobs):
+            if only and job.job not in only:
+                continue
             where = np.bincount(self.sites[row] + 1, minlength=len(self.names) + 1)
             shares = where / where.sum()
             sites = {name: float(x) for name, x in zip(self.names, shares[1:], strict=True) if x}
@@ -253,3 +257,21 @@ def forecast(
         model.finish()
         found.learn(future, model.went, began)
     return found
+
+
+def forecast_of(store: Store, futures: int, seed: int) -> Forecast:
+    """Return the forecast of a service's jobs, on the sites of its grid as they are now.
+
+    Raises
+    ------
+    GridError
+        If no service has been there, or its grid cannot be read or has other sites.
+    """
+    if (asked := store.note("grid")) is None:
+        raise GridError(f"{store.folder}: no service has been there; accepted: the folder of one")
+    name, global_, local = asked
+    grid = load_grid(name, global_, local, store.note("sites"))
+    if [*store.note("sites")] != [*grid.scenario.platform.names]:
+        raise GridError(f"{name}: found other sites than those served; accepted: the same")
+    began, limits = store.note("began"), store.note("limits") or {}
+    return forecast(grid, store.jobs(), limits, began, time.time(), futures, seed)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.slurm.values import seconds
 from grid.errors import GridError
 from grid.foreign import quoted
 
@@ -78,6 +77,8 @@ def read_script(words: Sequence[str]) -> Script | None:
                 raise GridError(f"{where}: found {quoted(line)}: {error}") from None
             said += more
             if given.time is not None and not isinstance(given.time, float):
+                from agents.slurm.values import seconds  # with all agents, which takes a second
+
                 given.time = seconds(where, given.time)
         elif line and not line.lstrip().startswith("#"):
             break

@@ -24,6 +24,7 @@ from experiments.service.store import (
     BELL,
     CANCELLED,
     FAILED,
+    LIVE,
     LOST,
     RUNNING,
     STARTING,
@@ -233,8 +234,7 @@ class Service:
                 if job.state == WAITING:
                     self._audit.told_of(log.RELEASED, "released", job)
                     self._submit(job)
-        live = (WAITING, STARTING, RUNNING)
-        for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *live):
+        for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *LIVE):
             if job.state == WAITING:
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
                 self._tell(log.CANCELLED, CANCELLED, job)

@@ -6,9 +6,10 @@ import copy
 import json
 import os
 import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ DONE, FAILED, CANCELLED, LOST = "done", "failed", "cancelled", "lost"
 It is lost if it had begun, and neither it nor its site has told what became of it.
 """
 ENDED = DONE, FAILED, CANCELLED, LOST
+LIVE = (WAITING, STARTING, RUNNING)
+_MOST = 2**63 - 1  # of the integers of SQLite
 PATIENCE = 30.0
 """Time in which another process has to be done with the file, s."""
 
@@ -137,7 +140,7 @@ class LiveJob:
 
 
 class Store:
-    """The jobs of a service, in a folder that is its user's alone.
+    """The jobs of a service, in a folder that is its user's alone; threads may share it.
 
     Parameters
     ----------
@@ -153,9 +156,11 @@ class Store:
 
     def __init__(self, folder: Path, make: bool = False) -> None:
         self.folder = folder
+        self._bell: Path | None = folder / BELL
+        self._lock = threading.RLock()  # a transaction is all threads', unless they wait
         file = folder / FILE
         if not make and not file.is_file():
-            raise GridError(f"{folder}: no service has been there; accepted: --state of one")
+            raise GridError(f"{folder}: no service has been there; accepted: the folder of one")
         try:
             if make and not (file.exists() and file.stat().st_size):
                 if folder.is_dir() and {*os.listdir(folder)} - {FILE}:
@@ -165,7 +170,9 @@ class Store:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 folder.chmod(0o700)
             with ExitStack() as failed:
-                self._file = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
+                self._file = sqlite3.connect(
+                    file, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                )
                 failed.callback(self._file.close)
                 self._file.row_factory = sqlite3.Row
                 self._file.execute("PRAGMA journal_mode = WAL")
@@ -192,16 +199,18 @@ class Store:
             )
 
     def copy(self) -> Store:
-        """Return a copy in memory, of which nothing is kept."""
+        """Return a copy in memory, of which nothing is kept, and which wakes nobody."""
         other = copy.copy(self)
-        other._file = sqlite3.connect(":memory:", isolation_level=None)
+        other._bell = None
+        other._file = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         other._file.row_factory = sqlite3.Row
         self._file.backup(other._file)
         return other
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with self._lock:
+            self._file.close()
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -212,18 +221,19 @@ class Store:
         GridError
             If it cannot be, as where the disk is full.
         """
-        try:
-            self._file.execute("BEGIN IMMEDIATE")
+        with self._lock:
             try:
-                yield
-            except BaseException:
-                self._file.execute("ROLLBACK")
-                raise
-            self._file.execute("COMMIT")
-        except sqlite3.Error as error:
-            with suppress(sqlite3.Error):
-                self._file.execute("ROLLBACK")
-            raise GridError(f"{self.folder / FILE}: cannot be written: {error}") from None
+                self._file.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                except BaseException:
+                    self._file.execute("ROLLBACK")
+                    raise
+                self._file.execute("COMMIT")
+            except sqlite3.Error as error:
+                with suppress(sqlite3.Error):
+                    self._file.execute("ROLLBACK")
+                raise GridError(f"{self.folder / FILE}: cannot be written: {error}") from None
 
     def add(
         self,
@@ -237,8 +247,11 @@ class Store:
         only: str | None = None,
         held: bool = False,
         requeue: bool = False,
+        prepare: Callable[[int], object] | None = None,
     ) -> int:
         """Take in a job that is submitted now, and return its number.
+
+        Whatever `prepare` is to do, it is told the number before anybody else knows of the job.
 
         Raises
         ------
@@ -268,13 +281,16 @@ class Store:
             done = self._file.execute(
                 f"INSERT INTO jobs ({names}) VALUES ({marks})", [*given.values()]
             )
-        assert done.lastrowid is not None
+            assert done.lastrowid is not None
+            if prepare is not None:
+                prepare(done.lastrowid)
         return done.lastrowid
 
     def update(self, job: int, **columns: Any) -> None:
         """Change what is known of a job."""
         sets = ", ".join(f"{name} = ?" for name in columns)
-        self._file.execute(f"UPDATE jobs SET {sets} WHERE job = ?", [*columns.values(), job])
+        with self._lock:
+            self._file.execute(f"UPDATE jobs SET {sets} WHERE job = ?", [*columns.values(), job])
 
     def jobs(self, where: str = "1", *values: Any) -> list[LiveJob]:
         """Return the jobs of which a condition holds, by number."""
@@ -289,7 +305,7 @@ class Store:
         GridError
             If there is none of that number.
         """
-        found = self.jobs("job = ?", number)
+        found = self.jobs("job = ?", min(number, _MOST))
         if not found:
             raise GridError(
                 f"job: found {number}; accepted: one that `metasched queue --all` lists"
@@ -306,8 +322,17 @@ class Store:
 
     def left(self) -> int:
         """Return how many jobs have not ended."""
-        live = (WAITING, STARTING, RUNNING)
-        ((found,),) = self._asked("SELECT count(*) FROM jobs WHERE state IN (?, ?, ?)", live)
+        ((found,),) = self._asked("SELECT count(*) FROM jobs WHERE state IN (?, ?, ?)", LIVE)
+        return int(found)
+
+    def states(self, first: int = 1) -> dict[int, str]:
+        """Return the states of the jobs that have not ended, by number, from one on."""
+        of_index = "SELECT job, state FROM jobs WHERE state IN (?, ?, ?) AND job >= ?"
+        return {row["job"]: row["state"] for row in self._asked(of_index, (*LIVE, first))}
+
+    def version(self) -> int:
+        """Return a number that is another one after any other connection has written."""
+        ((found,),) = self._asked("PRAGMA data_version", ())
         return int(found)
 
     def note(self, name: str, value: Any = None) -> Any:
@@ -320,7 +345,8 @@ class Store:
     def _asked(self, what: str, values: Sequence[Any]) -> list[sqlite3.Row]:
         """Return the rows that answer a question; a `GridError` if the file cannot."""
         try:
-            return self._file.execute(what, values).fetchall()
+            with self._lock:
+                return self._file.execute(what, values).fetchall()
         except sqlite3.Error as error:
             raise GridError(
                 f"{self.folder / FILE}: {error}; accepted: the file of a service, as it was written"
@@ -328,8 +354,10 @@ class Store:
 
     def ring(self) -> bool:
         """Wake the service, if it is there, and tell whether it is: it looks each second, too."""
+        if self._bell is None:
+            return True
         try:
-            bell = os.open(self.folder / BELL, os.O_WRONLY | os.O_NONBLOCK)
+            bell = os.open(self._bell, os.O_WRONLY | os.O_NONBLOCK)
         except OSError:  # nobody hears it
             return False
         try:
@@ -349,11 +377,8 @@ def sizes_before(folder: Path) -> dict[str, int]:
     """Return the sizes of sites that a service in a folder had; nothing if there was none."""
     if not (folder / FILE).is_file():
         return {}
-    store = Store(folder)
-    try:
+    with closing(Store(folder)) as store:
         return store.note("sites") or {}
-    finally:
-        store.close()
 
 
 def _text(name: str) -> str:

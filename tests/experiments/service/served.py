@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
+
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
 
@@ -25,3 +28,26 @@ def served(grid, state, *jobs, **options):
             service.store.add(**({"size": 1} | job))
         service.run(once=True)
         return service.store.jobs(), said
+
+
+@contextmanager
+def at_work(grid, state):
+    """Have a service be there meanwhile; give what it tells."""
+    said, there = [], threading.Event()
+    services = []
+
+    def serve():
+        with serving(load_grid(str(grid)), state, 0, said.append) as service:
+            services.append(service)
+            there.set()
+            service.run()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    assert there.wait(60)
+    try:
+        yield said
+    finally:
+        services[0].stop()
+        thread.join(60)
+        assert not thread.is_alive()

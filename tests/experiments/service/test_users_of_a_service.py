@@ -123,7 +123,7 @@ def test_what_users_ask_for_in_vain_is_told_in_a_line(grid, state, words, says):
 
 def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
     none = call("queue", "--state", tmp_path / "none")
-    assert "no service has been there; accepted: --state of one" in none.output
+    assert "no service has been there; accepted: the folder of one" in none.output
     assert not (tmp_path / "none").exists()
     with pytest.raises(GridError, match="found other files; accepted: a new folder, or a service"):
         served(grid, tmp_path)
