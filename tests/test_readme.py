@@ -10,6 +10,7 @@ import runpy
 import shlex
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from textwrap import dedent
 
@@ -27,6 +28,7 @@ from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.logs.workload import read_log
 from grid.platform.multicluster import Platform
+from tests.experiments.service.served import at_work
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -100,7 +102,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("language", "code"), BLOCKS)
 def test_block_runs(language, code, folder):
     if language == "python":
-        exec(compile(code, "block.py", "exec"), {"__name__": "__main__"})
+        with at_work("my_grid.toml", Path("live")) if "metasched.live" in code else nullcontext():
+            exec(compile(code, "block.py", "exec"), {"__name__": "__main__"})
     elif language == "toml" and "[policies]" in code:
         (folder / "study.toml").write_text(code.replace('"4w"', '"30s"'))
         Study.load(folder / "study.toml")

@@ -316,6 +316,8 @@ def log(state: str, job: int) -> None:
     """Print what JOB has written so far."""
     with _connected(state) as connection:
         file = connection.job(job).output_file()
+    if file is None:
+        return
     with file.open("rb") as output:
         while block := output.read(1 << 16):
             click.echo(block, nl=False)

@@ -98,10 +98,11 @@ class Job:
 
     def output(self) -> str:
         """Return what it has written so far, to standard output and standard error."""
-        return self.output_file().read_text(encoding="utf-8", errors="replace")
+        file = self.output_file()
+        return "" if file is None else file.read_text(encoding="utf-8", errors="replace")
 
-    def output_file(self) -> Path:
-        """Return the file of what it writes.
+    def output_file(self) -> Path | None:
+        """Return the file of what it writes; None if it is gone with a task that wrote nothing.
 
         Raises
         ------
@@ -111,9 +112,9 @@ class Job:
         for folder in self.folders():
             if (folder / OUTPUT).is_file():
                 return folder / OUTPUT
-        raise GridError(
-            f"job {self.number}: {self.state}, no output; accepted: a job that has begun"
-        )
+        if (job := self.read()).started is not None:
+            return None
+        raise GridError(f"job {job.job}: {job.state}, no output; accepted: a job that has begun")
 
     def folders(self) -> list[Path]:
         """Return its folder in that of the service, for each time that it was started, last first.

@@ -25,8 +25,10 @@ from grid.foreign import quoted
 
 COMMAND = sys.executable, "-P", "-m", "experiments.service.task"
 """Of each task: what it is to call is in its job's folder."""
-_LOOK = 0.02
-"""Time between two looks at whether anything has changed, s."""
+_LOOK, _LONGEST = 0.02, 0.2
+"""Time between two looks at whether anything has changed, from the first to the last, s."""
+_SHARE = 0.05
+"""Of the time since something has changed, that passes between two looks, within these bounds."""
 _WAKE = 5.0
 """Time after which it is told that there is no service any more, s."""
 P = ParamSpec("P")
@@ -257,7 +259,8 @@ class Executor(futures.Executor):
 
     def _watch(self) -> None:
         """Have all futures know what becomes of their tasks, as long as there are any."""
-        store, seen, woken = self._connection.store, None, clock.monotonic()
+        store, seen = self._connection.store, None
+        changed = woken = clock.monotonic()
         try:
             while True:
                 version = store.version()  # before it is known which jobs are looked for
@@ -267,15 +270,14 @@ class Executor(futures.Executor):
                         if self._closed and self._own:
                             self._connection.close()
                         return
-                    pending = dict(self._pending)
-                if version != seen:
-                    seen = version
+                    pending = dict(self._pending) if version != seen else {}
+                if pending:
+                    seen, changed = version, clock.monotonic()
                     self._look(pending, store.states(min(pending)))
-                    continue
                 if clock.monotonic() - woken > _WAKE:
                     woken = clock.monotonic()
                     self._connection.wake()
-                clock.sleep(_LOOK)
+                clock.sleep(min(_LONGEST, max(_LOOK, _SHARE * (clock.monotonic() - changed))))
         except Exception as error:  # as where the file of all jobs is lost
             with self._lock:
                 self._watcher = None

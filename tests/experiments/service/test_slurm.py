@@ -19,9 +19,11 @@ from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
 from experiments.service.store import Store
 from grid.errors import GridError
+from metasched.live import Executor, JobError
 from tests.agents.slurm.real_cluster import DAEMONS, RealCluster, lacking
 from tests.experiments.commands import call
 
+from .served import at_work
 from .test_service import CODE, ROOT, shell, until
 
 SITE = '[[sites]]\nname = "{name}"\ndriver = "slurm"\nslurm_conf = "{conf}"\n'
@@ -95,6 +97,26 @@ def test_jobs_run_on_clusters_of_slurm(grid, state, clusters, tmp_path):
         for each in (here := [job for job in jobs if job.site == site]):
             beside = [job for job in here if job.started <= each.started < job.ended]
             assert sum(job.size for job in beside) <= 8
+
+
+@pytest.mark.thorough
+def test_functions_are_called_on_clusters_of_slurm(grid, state, clusters):
+    def where(x):
+        if x == 3:
+            raise KeyError(x)
+        return x, os.environ["SLURM_JOB_PARTITION"], os.environ["METASCHED_SITE"]
+
+    with at_work(grid, state), Executor(state, size=2, time="1m") as executor:
+        futures = [executor.submit(where, x) for x in range(8)]
+        assert type(futures.pop(3).exception(ONE_MINUTE)) is KeyError
+        told = [future.result(ONE_MINUTE) for future in futures]
+        killed = executor.submit(os.kill, 0, signal.SIGKILL)
+        assert type(killed.exception(ONE_MINUTE)) is JobError
+    assert [x for x, *_ in told] == [0, 1, 2, 4, 5, 6, 7]
+    assert {partition for _, partition, _ in told} == {"main"}
+    assert {site for *_, site in told} == {"a", "b"}
+    left = [file.name for file in (state / "jobs").iterdir() if file.name not in ("4", "9")]
+    assert left == []
 
 
 @pytest.mark.thorough
