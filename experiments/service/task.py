@@ -1,6 +1,7 @@
 """The process of a task: it calls a function that an executor has written down for its job.
 
-It is started as ``python -P -m experiments.service.task``, and loads nothing else of the product.
+It is started as ``python -P -m experiments.service.task``, and loads nothing else of the product;
+cloudpickle, which takes longer than Python itself, only where pickle does not do.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import cloudpickle
 
 CALL, RESULT = "call", "result"
 """Files in a job's folder: what it is to call, and what comes of that."""
@@ -33,6 +32,8 @@ class Result(NamedTuple):
 
 def write_call(file: Any, call: tuple[Callable[..., object], Any, Any]) -> None:
     """Write what a task is to call, and where it finds modules."""
+    import cloudpickle
+
     pickle.dump([os.path.abspath(each) for each in sys.path], file)
     cloudpickle.dump(call, file)
 
@@ -49,7 +50,7 @@ def main() -> int:
     try:
         with (folder / CALL).open("rb") as file:
             sys.path[:] = pickle.load(file)
-            function, arguments, options = cloudpickle.load(file)
+            function, arguments, options = pickle.load(file)
         result = Result(RETURNED), function(*arguments, **options)
     except Exception as error:
         error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # without this
@@ -79,7 +80,15 @@ def in_a_line(error: Exception) -> str:
 def _write(path: Path, result: Result, found: object) -> None:
     with path.open("wb") as file:
         pickle.dump(tuple(result), file)
-        cloudpickle.dump(found, file)
+        header = file.tell()
+        try:
+            pickle.dump(found, file)
+        except Exception:  # of any kind, as objects see fit
+            import cloudpickle
+
+            file.seek(header)
+            file.truncate()
+            cloudpickle.dump(found, file)
 
 
 if __name__ == "__main__":
