@@ -171,10 +171,16 @@ def test_that_no_service_is_there_is_logged_once(grid, state, was_served, caplog
     assert [row["state"] for row in json.loads(told.stdout)] == ["done"] * 3 + ["waiting"]
 
 
-def test_nothing_of_the_simulator_is_loaded():
+def test_nothing_of_the_simulator_is_loaded(was_served):
     code = (
         "import sys, metasched; assert not {'click', 'sqlite3'} & set(sys.modules);"
-        "metasched.live; heavy = {'numba', 'numpy', 'pandas', 'mesa', 'networkx', 'rich'};"
+        "heavy = {'numba', 'numpy', 'pandas', 'mesa', 'networkx', 'rich', 'cloudpickle'};"
+        "metasched.live; assert not heavy & set(sys.modules), heavy & set(sys.modules);"
+        "from experiments.cli.app import main;"
+        "main(sys.argv[1:], standalone_mode=False);"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    words = ["submit", "--state", str(was_served), "--json", "true"]
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.returncode) == ("1\n", 0), done.stderr
