@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from experiments.service.calls import JobError
+from experiments.service.calls.executor import Executor, TaskFuture
+from experiments.service.calls.files import JobError
 from experiments.service.connection import Connection, Job
-from experiments.service.executor import Executor, TaskFuture
 from experiments.service.store import LiveJob
 
 __all__ = ["Connection", "Executor", "Job", "JobError", "LiveJob", "TaskFuture", "connect"]

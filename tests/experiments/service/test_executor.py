@@ -117,7 +117,7 @@ def test_exceptions_come_with_where_they_were_raised(live):
             told = "".join(error.__notes__)
             assert ", in deep\n" in told
             assert says in told + str(error)
-            assert "experiments/service/task.py" not in told
+            assert "experiments/service/calls/task.py" not in told
             assert (future.job.state, future.job.exit_status) == ("failed", 1)
             assert says in future.job.output()
         error = executor.submit(json.loads, "{").exception(SOON)
@@ -251,7 +251,7 @@ def test_services_come_and_go(grid, state, caplog):
 
 def test_it_is_told_if_the_service_goes(grid, state, caplog, monkeypatch):
     caplog.set_level(logging.WARNING, "metasched")
-    monkeypatch.setattr("experiments.service.executor._WAKE", 0.05)
+    monkeypatch.setattr("experiments.service.calls.executor._WAKE", 0.05)
     with at_work(grid, state):
         executor = Executor(state)
         future = executor.submit(time.sleep, 0.2)

@@ -1,6 +1,6 @@
 """The process of a task: it calls a function that an executor has written down for its job.
 
-It is started as ``python -P -m experiments.service.task``, and loads nothing else of the product;
+It is started as ``python -P -m experiments.service.calls.task``, and loads little;
 cloudpickle, which takes longer than Python itself, only where pickle does not do.
 """
 

@@ -11,10 +11,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from experiments.service.calls.task import (
+    CALL,
+    LOST,
+    RESULT,
+    RETURNED,
+    Result,
+    in_a_line,
+    write_call,
+)
 from experiments.service.connection import Job
 from experiments.service.sites import OUTPUT
 from experiments.service.store import DONE, LiveJob
-from experiments.service.task import CALL, LOST, RESULT, RETURNED, Result, in_a_line, write_call
 from grid.errors import GridError
 
 _TOLD = 10

@@ -15,15 +15,15 @@ from itertools import chain, islice
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from experiments.service.calls import clear, forget, hand_over, taken, written
+from experiments.service.calls.files import clear, forget, hand_over, taken, written
+from experiments.service.calls.task import each_of
 from experiments.service.connection import Connection, Job
 from experiments.service.given import Time
 from experiments.service.store import WAITING
-from experiments.service.task import each_of
 from grid.errors import GridError
 from grid.foreign import quoted
 
-COMMAND = sys.executable, "-P", "-m", "experiments.service.task"
+COMMAND = sys.executable, "-P", "-m", "experiments.service.calls.task"
 """Of each task: what it is to call is in its job's folder."""
 _LOOK, _LONGEST = 0.02, 0.2
 """Time between two looks at whether anything has changed, from the first to the last, s."""
