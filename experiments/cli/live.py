@@ -189,7 +189,7 @@ def top(state: str) -> None:
         sys.stdout.buffer.write(what)
         sys.stdout.buffer.flush()
 
-    with closing(_store(state)):
+    with _connected(state):
         watch(Path(state), show)
 
 
