@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agents.balancers import DynamicLeastLoadScheduler
 from experiments.service.forecast import ENOUGH, RunTimes, forecast
+from experiments.service.futures import Future, Present
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
 from experiments.service.store import LiveJob
@@ -34,12 +36,12 @@ def ended(number, ran, site="A", **given):
     return job(number, "done", site=site, **given)
 
 
-def grid_of(tmp_path, *slots, policy="dll", local="fcfs", more=""):
+def grid_of(tmp_path, *slots, policy="dll", local="fcfs", more="", head=""):
     sites = "".join(
         f'[[sites]]\nname = "{name}"\nslots = {size}\n{more}'
         for name, size in zip("ABC", slots, strict=False)
     )
-    (tmp_path / "grid.toml").write_text(f'global = "{policy}"\nlocal = "{local}"\n{sites}')
+    (tmp_path / "grid.toml").write_text(f'global = "{policy}"\nlocal = "{local}"\n{head}{sites}')
     return load_grid(str(tmp_path / "grid.toml"))
 
 
@@ -116,6 +118,63 @@ def test_intervals_hold_what_they_say_where_jobs_are_like_those_that_ended(tmp_p
                 within[low].append(row["end"][low] <= each <= row["end"][high])
     assert 0.84 < np.mean(within["5"]) < 0.96
     assert 0.42 < np.mean(within["25"]) < 0.58
+
+
+ELSEWHERE = "[parameters]\nlatency = 5.0\n"
+LOSSY = "[parameters]\nlatency = 5.0\nloss = 0.3\n"
+OFF = "[parameters]\nprediction_error = 0.3\n"
+
+
+@pytest.mark.parametrize(
+    ("policy", "local", "more", "alike"),
+    [
+        ("dll", "easy", "", 6),
+        ("dll", "conservative", ELSEWHERE, 6),
+        ("round-robin", "sjf", "", 6),
+        ("no-share", "fcfs", '[parameters]\nprediction = "learned"\n', 6),
+        ("wrand", "easy", "", 1),  # drew random numbers
+        ("dll", "easy", LOSSY, 1),
+        ("dll", "easy", OFF, 0),
+        ("ect", "easy", "", 0),  # decides in Python
+        ("muscle", "fcfs", "", 0),
+        ("tests.experiments.service.test_forecast:Mine", "easy", "", 0),
+    ],
+)
+def test_futures_that_begin_alike_go_as_if_each_began_anew(
+    tmp_path, monkeypatch, policy, local, more, alike
+):
+    rng = np.random.default_rng(36)  # of few seeds, it matters when a job is found to be late
+    grid = grid_of(tmp_path, 6, 6, 9, policy=policy, local=local, head=more)
+    jobs = [ended(number, 10.0 * number, name="ab"[number % 2]) for number in range(1, 13)]
+    for number in range(20, 26):  # some of which have outlasted what was requested, or will
+        since, time = NOW - 10.0 * rng.integers(1, 7), 10.0 * rng.integers(4, 9)
+        jobs.append(running(number, since, "ABC"[number % 3], size=2, time=time, name="a"))
+    for number in range(30, 60):
+        times = {"time": 10.0 * rng.integers(2, 12) if number % 3 else None}
+        jobs.append(job(number, size=int(rng.integers(1, 10)), name="abc"[number % 3], **times))
+    again, went = Future.again, []
+    monkeypatch.setattr(Future, "again", lambda *given: went.append(1) or again(*given))
+    found = forecast(grid, jobs, {"A": 5}, BEGAN, NOW, futures=6, seed=4)
+    assert len(went) == alike
+    monkeypatch.setattr(Present, "_common", lambda *given: None)
+    anew = forecast(grid, jobs, {"A": 5}, BEGAN, NOW, futures=6, seed=4)
+    for name in ("starts", "ends", "sites"):
+        assert getattr(found, name).tobytes() == getattr(anew, name).tobytes()
+    assert np.ptp(found.ends, axis=1).max() > 0.0
+
+
+class Mine(DynamicLeastLoadScheduler):
+    """Compiled as `dll`, but what it is made of may go by the seed."""
+
+
+def test_a_job_that_has_ended_by_now_begins_its_future_anew(tmp_path):
+    jobs = [running(10, NOW - 40.0)], [job(11, size=2)]
+    present = Present(grid_of(tmp_path, 2), *jobs, [2], BEGAN, NOW)
+    first, last = present.futures(np.array([[40.0, 10.0], [50.0, 10.0]]), 0)
+    assert [records["start"].tolist() for (records,) in (first, last)] == [
+        [NOW - BEGAN - 40.0, NOW - BEGAN],
+        [NOW - BEGAN - 40.0, NOW - BEGAN + 10.0],
+    ]
 
 
 def test_jobs_of_one_name_are_drawn_alike(tmp_path):
