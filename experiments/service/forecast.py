@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,13 +118,19 @@ class Forecast:
         sites = np.full(shape, -1, np.int64)
         return cls(tuple(jobs), never, never.copy(), sites, names, now, known)
 
+    @cached_property
+    def _sorted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Numbers of the jobs, rising, and whose they are."""
+        numbers = np.array([job.job for job in self.jobs], np.int64)
+        order = np.argsort(numbers)
+        return numbers[order], order
+
     def learn(self, future: int, went: Sequence[Records], began: float) -> None:
         """Take in how jobs went in a future, by times since a service began, s."""
-        numbers = np.array([job.job for job in self.jobs])
-        order = np.argsort(numbers)
+        numbers, order = self._sorted
         for records in went:
             started = ~np.isnan(records["start"])
-            rows = order[np.searchsorted(numbers, records["number"][started], sorter=order)]
+            rows = order[np.searchsorted(numbers, records["number"][started])]
             self.starts[rows, future] = records["start"][started] + began
             self.ends[rows, future] = records["finish"][started] + began
             self.sites[rows, future] = records["cluster"][started]

@@ -58,9 +58,10 @@ class Future(Mirror):
         return own and compiled and told and waits
 
     def keep(self, numbers: npt.NDArray[np.int64]) -> None:
-        """Keep this moment for `again`; of the jobs with these numbers, none else will come."""
-        self._back = self.world.storage.kept()
-        self._numbers = numbers
+        """Keep this moment for `again`: the jobs that are there have some of these numbers."""
+        jobs, order = self.world.jobs, np.argsort(numbers)
+        self._back, self._there = self.world.storage.kept(), jobs.there
+        self._rows = order[np.searchsorted(numbers, jobs["number"][self._there], sorter=order)]
         self.world.log.consumers[:] = [self._left]  # no predictor will be asked any more
 
     def again(self, runtimes: Floats) -> bool:
@@ -73,7 +74,7 @@ class Future(Mirror):
         """
         self._back()
         self.went.clear()
-        return self.world.jobs.retime(self._numbers, runtimes)
+        return self.world.jobs.retime(self._there, runtimes[self._rows])
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,12 @@ class Jobs:
         t = self._storage.tables
         access.end(t.box, t.slots, t.events, slot)
 
-    def retime(self, numbers: Indices, runtimes: npt.NDArray[np.float64]) -> bool:
+    @property
+    def there(self) -> Indices:
+        """Slots of all jobs that are in the world."""
+        return np.flatnonzero(self["status"] != VACANT)
+
+    def retime(self, slots: Indices, runtimes: npt.NDArray[np.float64]) -> bool:
         """Have jobs run for other times, as if they had come with these; tell whether they can.
 
         They cannot if one has ended by now. They run on one cluster each, or will, with finite run
@@ -179,16 +184,12 @@ class Jobs:
 
         Parameters
         ----------
-        numbers : array of int
-            Of all jobs that are there; those of others are skipped.
+        slots : array of int
         runtimes : array, shape (jobs,)
             On a cluster of rate 1, s.
         """
         state, jobs = self._storage.state, self.columns
-        slots = np.flatnonzero(jobs["status"] != VACANT)
-        order = np.argsort(numbers)
-        rows = np.searchsorted(numbers, jobs["number"][slots], sorter=order)
-        jobs["runtime"][slots] = runtimes[order[rows]]
+        jobs["runtime"][slots] = runtimes
         sent = slots[jobs["cluster"][slots] != NONE]
         rates = state.rate[jobs["cluster"][sent]]
         jobs["execution_time"][sent] = jobs["runtime"][sent] / rates + jobs["staging"][sent]

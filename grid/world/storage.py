@@ -108,7 +108,8 @@ class Storage:
     def kept(self) -> Callable[[], None]:
         """Return what has all tables be as they are now again, whatever the kernel did since."""
         tables, usage, predicted = self.tables, self.usage, self.predicted
-        parts = (*tables[:-1], *tables.foresight, usage, predicted)
+        finished = tables.finished[: self.state.finished]
+        parts = (*tables._replace(finished=finished)[:-1], *tables.foresight, usage, predicted)
         # As bytes: numpy copies records field by field.
         whole = [part.view(np.uint8) for part in parts if part is not None and part.size]
         copies = [part.copy() for part in whole]
