@@ -303,8 +303,8 @@ def _foretell(store: Store, jobs: Sequence[int], futures: int, seed: int, as_jso
         if [*store.note("sites")] != [*chosen.scenario.platform.names]:
             raise GridError(f"{name}: found other sites than those served; accepted: the same")
         began, now, limits = store.note("began"), time.time(), store.note("limits") or {}
-        with telling("compiling what is not compiled yet, and drawing futures"):
-            told = forecast_of(chosen, store.jobs(), limits, began, now, futures, seed)
+        with telling("compiling what is not compiled yet, and drawing futures") as progress:
+            told = forecast_of(chosen, store.jobs(), limits, began, now, futures, seed, progress)
     rows = [row for row in told.rows() if not jobs or row["job"] in jobs]
     if as_json:
         given = {"now": now, "futures": futures, "known": told.known}
@@ -334,9 +334,9 @@ def hindcast(
         from experiments.service.hindcast import hindcast as hindcast_of
         from experiments.service.listing import print_hindcast
 
-    with users_code(), telling("running, and forecasting its jobs"):
+    with users_code(), telling("running what is to be forecast") as progress:
         chosen = chosen_scenario(scenario, **options)
-        found = hindcast_of(chosen, seed, jobs, futures)
+        found = hindcast_of(chosen, seed, jobs, futures, progress)
     if as_json:
         click.echo(json.dumps(found.summary()))
     else:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from experiments.service.futures import Present
 from experiments.service.grid_file import LiveGrid
 from experiments.service.store import DONE, FAILED, RUNNING, STARTING, WAITING, LiveJob
+from experiments.sweeps.progress import SweepProgress
 from grid.world.finished import Records
 
 Floats = npt.NDArray[np.float64]
@@ -185,6 +186,7 @@ def forecast(
     now: float,
     futures: int = 100,
     seed: int = 0,
+    progress: SweepProgress | None = None,
 ) -> Forecast:
     """Return when jobs that run and wait will start and end.
 
@@ -205,6 +207,8 @@ def forecast(
         By the clock, s.
     futures : int
     seed : int
+    progress : SweepProgress, optional
+        Is told of each future.
     """
     platform = grid.scenario.platform
     names, rates = list(platform.names), platform.rates
@@ -227,7 +231,9 @@ def forecast(
         limits.get(name, cluster.size)
         for name, cluster in zip(names, platform.clusters, strict=True)
     ]
-    present = Present(grid, running, waiting, most, began, now)
-    for future, went in enumerate(present.futures(drawn, seed)):
+    passing = Present(grid, running, waiting, most, began, now).futures(drawn, seed)
+    if progress is not None:
+        passing = progress.one_by_one(passing, futures, "future")
+    for future, went in enumerate(passing):
         found.learn(future, went, began)
     return found

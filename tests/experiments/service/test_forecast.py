@@ -186,13 +186,15 @@ def test_jobs_of_one_name_are_drawn_alike(tmp_path):
     assert abs(ran[0] - ran[2]).max() > 1.0
 
 
-def test_users_are_told_when_jobs_start(grid, state):
+def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         for size in (2, 2, 1, 1):
             service.store.add(["sleep", "1000"], size, 60.0)
         service.store.add(["true"], 1, held=True)
         service.step()
+        monkeypatch.setattr("experiments.sweeps.progress.SOON", 0.001)
         told = call("forecast", "--state", state, "--futures", 2, "--json")
+        assert "of 2 futures" in told.stderr
         found = json.loads(told.stdout)
         assert [*found] == ["now", "futures", "known", "jobs", "sites"]
         assert [row["job"] for row in found["jobs"]] == [1, 3, 2, 4]
@@ -231,7 +233,10 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
     table = "\n".join(["arrival,size,runtime,requested_time,user", *rows])
     (tmp_path / "log.csv").write_text(table + "\n")
     words = "site", "--local", "fcfs", "--workload", "log.csv", "--set", "processors=1"
-    told = json.loads(call("hindcast", *words, "--jobs", 9, "--futures", 4, "--json").stdout)
+    monkeypatch.setattr("experiments.sweeps.progress.SOON", 0.001)
+    outcome = call("hindcast", *words, "--jobs", 9, "--futures", 4, "--json")
+    assert "of 9 jobs" in outcome.stderr
+    told = json.loads(outcome.stdout)
     assert told["jobs"] == 9
     assert told["waited"] == 18  # of all but the first quarter
     exact = {"within_50": 1.0, "within_90": 1.0, "before": 0.0, "after": 0.0}
