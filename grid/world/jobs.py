@@ -147,6 +147,8 @@ class Jobs:
         check_adoption(storage, row, cluster)
         if storage.state.vacant == NONE:
             storage.grow()
+        if storage.usage is not None:
+            storage.make_room_for_user()
         asked = storage.state.predicting == ASKED
         t, row = storage.tables, np.ascontiguousarray(row)
         expected = predict(row[0]) if asked else np.nan
