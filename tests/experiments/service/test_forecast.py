@@ -45,7 +45,7 @@ def grid_of(tmp_path, *slots, policy="dll", local="fcfs", more="", head=""):
     return load_grid(str(tmp_path / "grid.toml"))
 
 
-@pytest.mark.parametrize("rate", [1.0, 2.0])
+@pytest.mark.parametrize("rate", [1.0, 2.0, 0.7])
 def test_without_a_history_jobs_take_what_was_requested(tmp_path, rate):
     grid = grid_of(tmp_path, 2, more=f"rate = {rate}\n")
     jobs = [running(1, NOW - 30.0), running(2, NOW - 40.0, time=200.0)]
