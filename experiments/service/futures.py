@@ -86,8 +86,8 @@ class Present:
     grid : LiveGrid
     running, waiting : sequence of LiveJob
         In the order in which they started, and were submitted.
-    limits : array of int, shape (sites,)
-        Processors that jobs may hold.
+    limits : sequence of int
+        Processors that jobs may hold at each site.
     began, now : float
         When the service of the folder first began, and the present, by the clock, s.
     """
