@@ -59,7 +59,7 @@ def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
         from experiments.checks.verdicts import print_verdicts
         from experiments.checks.verify import verify as verify_result
         from experiments.service.history.verify import verify as verify_service
-        from experiments.service.store import is_service
+        from experiments.service.presence import is_service
     live = is_service(result)
     if live and workload:
         raise GridError(f"--workload: found with {result}, of a service; accepted: none")

@@ -67,8 +67,8 @@ def serve(
 
     with telling("loading"):
         from experiments.service.grid_file import load_grid
+        from experiments.service.presence import sizes_before
         from experiments.service.service import serving
-        from experiments.service.store import sizes_before
         from experiments.show.numbers import counted
 
     with users_code():
@@ -256,8 +256,11 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
     with telling("loading"):
         from experiments.service.listing import print_forecast
 
-    with users_code(), telling("compiling what is not compiled yet, and drawing futures"):
-        told = connection.forecast(*jobs, **options)
+    with (
+        users_code(),
+        telling("compiling what is not compiled yet, and drawing futures") as progress,
+    ):
+        told = connection.forecast(*jobs, progress=progress, **options)
     rows = told.rows(jobs)
     if as_json:
         given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}
@@ -284,12 +287,12 @@ def hindcast(
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
-        from experiments.service.hindcast import hindcast as hindcast_of
+        from experiments.service.forecasting.hindcast import hindcast as hindcast_of
         from experiments.service.listing import print_hindcast
 
-    with users_code(), telling("running, and forecasting its jobs"):
+    with users_code(), telling("running what is to be forecast") as progress:
         chosen = chosen_scenario(scenario, **options)
-        found = hindcast_of(chosen, seed, jobs, futures)
+        found = hindcast_of(chosen, seed, jobs, futures, progress)
     if as_json:
         click.echo(json.dumps(found.summary()))
     else:

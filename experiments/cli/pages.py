@@ -53,7 +53,7 @@ def _tell(out: str) -> None:
 @contextmanager
 def _as_runs(folders: Sequence[str]) -> Iterator[list[str]]:
     """Give the folders of runs; of a service, one that a run would leave with its jobs."""
-    from experiments.service.store import is_service
+    from experiments.service.presence import is_service
 
     with ExitStack() as made:
         runs = []
@@ -199,7 +199,7 @@ def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
         from experiments.events.explain import explain as of_run
         from experiments.events.explain import print_stories
         from experiments.service.history.explain import explain as of_service
-        from experiments.service.store import is_service
+        from experiments.service.presence import is_service
         from grid.errors import GridError
     live = is_service(result)
     if live and events is not None:

@@ -9,7 +9,6 @@ import time as clock
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from experiments.service import given
@@ -21,7 +20,8 @@ from grid.errors import GridError
 from grid.foreign import quoted
 
 if TYPE_CHECKING:
-    from experiments.service.forecast import Forecast
+    from experiments.service.forecasting.forecast import Forecast
+    from experiments.sweeps.progress import SweepProgress
 
 _LOOK = 0.1
 """Time between two looks at jobs that are waited for, s."""
@@ -58,7 +58,7 @@ class Job:
 
     @property
     def state(self) -> str:
-        """``waiting``, ``starting``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+        """``waiting``, ``running`` or others (`metasched.live.LiveJob`)."""
         return self.read().state
 
     @property
@@ -161,12 +161,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *of_error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -371,7 +366,13 @@ class Connection:
         ended = [self.store.job(number) for number in sorted(numbers)]
         return [job for job in ended if job.state != DONE]
 
-    def forecast(self, *jobs: int | Job, futures: int = 100, seed: int = 0) -> Forecast:
+    def forecast(
+        self,
+        *jobs: int | Job,
+        futures: int = 100,
+        seed: int = 0,
+        progress: SweepProgress | None = None,
+    ) -> Forecast:
         """Return when jobs that wait or run will start and end, and where.
 
         The present is run to its end many times. Code that the service's grid names is run.
@@ -383,14 +384,16 @@ class Connection:
         futures : int
             To draw.
         seed : int
+        progress : SweepProgress, optional
+            Is told how far that is.
 
         Raises
         ------
         GridError
             If a job has ended, or the grid cannot be read.
         """
-        from experiments.service.forecast import forecast_of
+        from experiments.service.forecasting.forecast import forecast_of
 
         for job in jobs:
             self._live(job)
-        return forecast_of(self.store, futures, seed)
+        return forecast_of(self.store, futures, seed, progress)

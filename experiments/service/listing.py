@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.service.forecast import ENOUGH, Forecast
+from experiments.service.forecasting.forecast import ENOUGH, Forecast
+from experiments.service.forecasting.hindcast import LEAST_WAIT, Hindcast
 from experiments.service.grid_file import LiveGrid
-from experiments.service.hindcast import LEAST_WAIT, Hindcast
-from experiments.service.store import RUNNING, LiveJob, Store, is_service
+from experiments.service.presence import is_service
+from experiments.service.store import RUNNING, LiveJob, Store
 from experiments.show.numbers import counted, duration, number, percent
 from experiments.show.tables import print_whole
 from grid.foreign import plain

@@ -17,20 +17,26 @@ from grid.workloads.source import Cleaning
 from grid.world.finished import Records
 
 FOREVER = 1e12
-"""Run time of jobs whose row of execution times has to be finite, and when all is over, s."""
+"""When all is over, s."""
 
 
 class Submissions:
     """The workload of a service: none that is known before somebody submits it.
 
     Its execution times are for jobs that can run at one site only, a row for each site.
+
+    Attributes
+    ----------
+    endless : float
+        Run time of those jobs, s, which has to be finite, also at the slowest site.
     """
 
     count, drawn_deadlines, cleaning = 0, None, Cleaning()
 
     def __init__(self, platform: Platform) -> None:
         alone = np.full((len(platform.rates), len(platform.rates)), np.inf)
-        np.fill_diagonal(alone, FOREVER / platform.rates)
+        self.endless = 0.5 * FOREVER * min(1.0, float(platform.rates.min()))  # and rounding
+        np.fill_diagonal(alone, self.endless / platform.rates)
         self.times = ExecutionTimes(platform.names, alone)
 
     def chunks(self) -> Iterator[JobArray]:
@@ -49,12 +55,15 @@ class Mirror(GridModel):
     """A model whose clock is that of the world outside, where jobs end when their sites say so.
 
     All that it is asked to do happens at its present time, to which `advance` brings it. Its jobs
-    have infinite run times: what is expected of them is what `agents.pace` predicts.
+    have infinite run times, or `Submissions.endless` ones: what is expected of them is what
+    `agents.pace` predicts.
     """
 
     def __init__(self, *given: Any, **options: Any) -> None:
         platform, _, *makers = given
-        super().__init__(platform, Submissions(platform), *makers, **{**options, "tracked": True})
+        submissions = Submissions(platform)
+        self.endless = submissions.endless
+        super().__init__(platform, submissions, *makers, **{**options, "tracked": True})
         self._slots: dict[int, int] = {}  # of jobs that run, by number
         self._started = 0
         self._gone: list[set[int]] = [set() for _ in self.world.platform.clusters]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from experiments.run.files import lock
-from experiments.service.store import LOCK
+from experiments.service.store import FILE, LOCK, Store
 from grid.errors import GridError
 
 
@@ -43,3 +43,16 @@ def bell(path: Path) -> Iterator[int]:
     finally:
         os.close(pipe)
         path.unlink(missing_ok=True)
+
+
+def is_service(folder: str | os.PathLike[str]) -> bool:
+    """Tell whether a folder is that of a service."""
+    return os.path.isfile(os.path.join(folder, FILE))
+
+
+def sizes_before(folder: Path) -> dict[str, int]:
+    """Return the sizes of sites that a service in a folder had; nothing if there was none."""
+    if not (folder / FILE).is_file():
+        return {}
+    with closing(Store(folder)) as store:
+        return store.note("sites") or {}

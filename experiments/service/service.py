@@ -17,7 +17,7 @@ from typing import Any
 from experiments.events import log
 from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import Audit
-from experiments.service.mirror import FOREVER, Mirror, rows_of
+from experiments.service.mirror import Mirror, rows_of
 from experiments.service.presence import bell, locked
 from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of, ending
 from experiments.service.store import (
@@ -363,7 +363,7 @@ class Service:
                 if job.only not in names:
                     self._fail(job, f"no site {job.only}")
                     return
-                row["runtime"], row["times_row"] = FOREVER, names.index(job.only)
+                row["runtime"], row["times_row"] = self.model.endless, names.index(job.only)
             self._known[job.job] = job
             self.model.submit(row)
 

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -366,19 +366,6 @@ class Store:
         finally:
             os.close(bell)
         return True
-
-
-def is_service(folder: str | os.PathLike[str]) -> bool:
-    """Tell whether a folder is that of a service."""
-    return os.path.isfile(os.path.join(folder, FILE))
-
-
-def sizes_before(folder: Path) -> dict[str, int]:
-    """Return the sizes of sites that a service in a folder had; nothing if there was none."""
-    if not (folder / FILE).is_file():
-        return {}
-    with closing(Store(folder)) as store:
-        return store.note("sites") or {}
 
 
 def _text(name: str) -> str:

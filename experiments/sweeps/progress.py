@@ -6,9 +6,10 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -25,6 +26,8 @@ from rich.text import Text
 from experiments.show.numbers import countdown, counted, percent_done
 from experiments.sweeps.forecast import Forecast, Told
 from grid.foreign import plain
+
+T = TypeVar("T")
 
 EVERY = 30.0
 """Longest time without a line where there is no terminal, s."""
@@ -124,6 +127,24 @@ class SweepProgress:
         said = self._clock is None or self._quiet or self._done == runs
         if not said and _LINES * self._done // runs > tenths:
             self._say(self._words())
+
+    def one_by_one(self, done: Iterable[T], count: int, unit: str) -> Iterator[T]:
+        """Yield what is done as it is asked for, and tell when the last of so many will be.
+
+        Parameters
+        ----------
+        done : iterable
+        count : int
+        unit : str
+            What each is called.
+        """
+        self.begin(0, Forecast([[(unit, 1.0)]] * count, known=False), unit=unit)
+        began = time.monotonic()
+        for piece, each in enumerate(done):
+            now = time.monotonic()
+            self.advance(piece, [now - began])
+            yield each
+            began = now
 
     def __enter__(self) -> SweepProgress:
         return self

@@ -12,7 +12,7 @@ from grid.kernel.lifecycle.changes import preempt as throw_back_for
 from grid.kernel.lifecycle.execution import start_as_taken, start_outside
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.policies.policy_view import change_work
-from grid.kernel.queueing.fair_share import fold, unfold
+from grid.kernel.queueing.fair_share import fold, open_rows, unfold
 from grid.kernel.queueing.queues import after, first
 from grid.kernel.state import BREAK, END, LOCAL, NONE, State
 from grid.kernel.tables import between_runs
@@ -98,6 +98,8 @@ def adopt(
     """Take in a job that runs on a cluster from now on; return its slot."""
     state = box[0]
     state.answer = expected
+    if state.usage_room > 0:
+        open_rows(state, row[0].user)
     tables = between_runs(box, slots, events, processors, turns, sliding)
     return int(start_outside(state, tables, row[0], cluster))
 

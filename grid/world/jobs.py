@@ -10,7 +10,19 @@ import numpy.typing as npt
 
 from grid.jobs import BY_RATES, JobArray
 from grid.kernel import access
-from grid.kernel.state import ASKED, COALLOCATED, DOWN, FREE, GLOBAL, NONE, RUNNING
+from grid.kernel.state import (
+    ASKED,
+    COALLOCATED,
+    DOWN,
+    END,
+    FREE,
+    GLOBAL,
+    KIND_BITS,
+    NONE,
+    OVERDUE,
+    RUNNING,
+    VACANT,
+)
 from grid.world.storage import Storage
 from grid.world.validation import check_adoption, check_end, check_preemption
 
@@ -135,6 +147,8 @@ class Jobs:
         check_adoption(storage, row, cluster)
         if storage.state.vacant == NONE:
             storage.grow()
+        if storage.usage is not None:
+            storage.make_room_for_user()
         asked = storage.state.predicting == ASKED
         t, row = storage.tables, np.ascontiguousarray(row)
         expected = predict(row[0]) if asked else np.nan
@@ -158,6 +172,47 @@ class Jobs:
         check_end(self._storage, slot)
         t = self._storage.tables
         access.end(t.box, t.slots, t.events, slot)
+
+    @property
+    def there(self) -> Indices:
+        """Slots of all jobs that are in the world."""
+        return np.flatnonzero(self["status"] != VACANT)
+
+    def retime(self, slots: Indices, runtimes: npt.NDArray[np.float64]) -> bool:
+        """Have jobs run for other times, as if they had come with these; tell whether they can.
+
+        They cannot if one has ended by now. They run on one cluster each, or will, with finite run
+        times and none that a failure stopped, for times by its rate (`BY_RATES`).
+
+        Parameters
+        ----------
+        slots : array of int
+        runtimes : array, shape (jobs,)
+            On a cluster of rate 1, s.
+        """
+        state, jobs = self._storage.state, self.columns
+        jobs["runtime"][slots] = runtimes
+        sent = slots[jobs["cluster"][slots] != NONE]
+        rates = state.rate[jobs["cluster"][sent]]
+        jobs["execution_time"][sent] = jobs["runtime"][sent] / rates + jobs["staging"][sent]
+        running = slots[jobs["status"][slots] == RUNNING]
+        ends = jobs["start"][running] + jobs["execution_time"][running]
+        if (ends <= state.now).any():
+            return False
+        jobs["end"][running] = ends
+        expected = jobs["start"][running] + jobs["predicted_time"][running]
+        overruns = (state.relied_on == 1) & (state.now < expected) & (expected < ends)
+        # Each has an event with its place in the order of scheduling: it keeps that.
+        events = self._storage.tables.events[: state.events]
+        turns = jobs["end_event"][running]
+        at = np.argsort(events["turn"])
+        at = at[np.searchsorted(events["turn"], turns, sorter=at)]
+        kinds = np.where(overruns, OVERDUE, END)
+        turns = (kinds << KIND_BITS) + (turns & ((1 << KIND_BITS) - 1))
+        jobs["end_event"][running] = events["turn"][at] = turns
+        events["time"][at] = np.where(overruns, expected, ends)
+        events[:] = events[np.lexsort((events["turn"], events["time"]))]  # which is a heap, too
+        return True
 
     def only_on(self, job: np.void) -> list[str]:
         """Return the names of the clusters on which a job can run, if it cannot on all.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,23 @@ class Storage:
         self.take_times(self.times)
         if self.predicted is not None:
             self.state.predicted_at = self.predicted.ctypes.data
+
+    def kept(self) -> Callable[[], None]:
+        """Return what has all tables be as they are now again, whatever the kernel did since."""
+        tables, usage, predicted = self.tables, self.usage, self.predicted
+        finished = tables.finished[: self.state.finished]
+        parts = (*tables._replace(finished=finished)[:-1], *tables.foresight, usage, predicted)
+        # As bytes: numpy copies records field by field.
+        whole = [part.view(np.uint8) for part in parts if part is not None and part.size]
+        copies = [part.copy() for part in whole]
+
+        def back() -> None:
+            for part, copy in zip(whole, copies, strict=True):
+                part[...] = copy
+            self.tables, self.usage, self.predicted = tables, usage, predicted
+            self.columns.update({name: tables.slots[name] for name in dtypes.SLOT.names or ()})
+
+        return back
 
     def take_times(self, times: npt.NDArray[np.float64]) -> None:
         """Keep a table of execution times where the kernel finds it."""

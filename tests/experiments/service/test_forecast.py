@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments.service.forecast import ENOUGH, RunTimes, forecast
+from agents.balancers import DynamicLeastLoadScheduler
+from experiments.service.forecasting.forecast import ENOUGH, RunTimes, forecast
+from experiments.service.forecasting.futures import Future, Present
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
 from experiments.service.store import LiveJob
@@ -34,16 +36,16 @@ def ended(number, ran, site="A", **given):
     return job(number, "done", site=site, **given)
 
 
-def grid_of(tmp_path, *slots, policy="dll", local="fcfs", more=""):
+def grid_of(tmp_path, *slots, policy="dll", local="fcfs", more="", head=""):
     sites = "".join(
         f'[[sites]]\nname = "{name}"\nslots = {size}\n{more}'
         for name, size in zip("ABC", slots, strict=False)
     )
-    (tmp_path / "grid.toml").write_text(f'global = "{policy}"\nlocal = "{local}"\n{sites}')
+    (tmp_path / "grid.toml").write_text(f'global = "{policy}"\nlocal = "{local}"\n{head}{sites}')
     return load_grid(str(tmp_path / "grid.toml"))
 
 
-@pytest.mark.parametrize("rate", [1.0, 2.0])
+@pytest.mark.parametrize("rate", [1.0, 2.0, 0.7])
 def test_without_a_history_jobs_take_what_was_requested(tmp_path, rate):
     grid = grid_of(tmp_path, 2, more=f"rate = {rate}\n")
     jobs = [running(1, NOW - 30.0), running(2, NOW - 40.0, time=200.0)]
@@ -118,6 +120,63 @@ def test_intervals_hold_what_they_say_where_jobs_are_like_those_that_ended(tmp_p
     assert 0.42 < np.mean(within["25"]) < 0.58
 
 
+ELSEWHERE = "[parameters]\nlatency = 5.0\n"
+LOSSY = "[parameters]\nlatency = 5.0\nloss = 0.3\n"
+OFF = "[parameters]\nprediction_error = 0.3\n"
+
+
+@pytest.mark.parametrize(
+    ("policy", "local", "more", "alike"),
+    [
+        ("dll", "easy", "", 6),
+        ("dll", "conservative", ELSEWHERE, 6),
+        ("round-robin", "sjf", "", 6),
+        ("no-share", "fcfs", '[parameters]\nprediction = "learned"\n', 6),
+        ("wrand", "easy", "", 1),  # drew random numbers
+        ("dll", "easy", LOSSY, 1),
+        ("dll", "easy", OFF, 0),
+        ("ect", "easy", "", 0),  # decides in Python
+        ("muscle", "fcfs", "", 0),
+        ("tests.experiments.service.test_forecast:Mine", "easy", "", 0),
+    ],
+)
+def test_futures_that_begin_alike_go_as_if_each_began_anew(
+    tmp_path, monkeypatch, policy, local, more, alike
+):
+    rng = np.random.default_rng(36)  # of few seeds, it matters when a job is found to be late
+    grid = grid_of(tmp_path, 6, 6, 9, policy=policy, local=local, head=more)
+    jobs = [ended(number, 10.0 * number, name="ab"[number % 2]) for number in range(1, 13)]
+    for number in range(20, 26):  # some of which have outlasted what was requested, or will
+        since, time = NOW - 10.0 * rng.integers(1, 7), 10.0 * rng.integers(4, 9)
+        jobs.append(running(number, since, "ABC"[number % 3], size=2, time=time, name="a"))
+    for number in range(30, 60):
+        times = {"time": 10.0 * rng.integers(2, 12) if number % 3 else None}
+        jobs.append(job(number, size=int(rng.integers(1, 10)), name="abc"[number % 3], **times))
+    again, went = Future.again, []
+    monkeypatch.setattr(Future, "again", lambda *given: went.append(1) or again(*given))
+    found = forecast(grid, jobs, {"A": 5}, BEGAN, NOW, futures=6, seed=4)
+    assert len(went) == alike
+    monkeypatch.setattr(Present, "_common", lambda *given: None)
+    anew = forecast(grid, jobs, {"A": 5}, BEGAN, NOW, futures=6, seed=4)
+    for name in ("starts", "ends", "sites"):
+        assert getattr(found, name).tobytes() == getattr(anew, name).tobytes()
+    assert np.ptp(found.ends, axis=1).max() > 0.0
+
+
+class Mine(DynamicLeastLoadScheduler):
+    """Compiled as `dll`, but what it is made of may go by the seed."""
+
+
+def test_a_job_that_has_ended_by_now_begins_its_future_anew(tmp_path):
+    jobs = [running(10, NOW - 40.0)], [job(11, size=2)]
+    present = Present(grid_of(tmp_path, 2), *jobs, [2], BEGAN, NOW)
+    first, last = present.futures(np.array([[40.0, 10.0], [50.0, 10.0]]), 0)
+    assert [records["start"].tolist() for (records,) in (first, last)] == [
+        [NOW - BEGAN - 40.0, NOW - BEGAN],
+        [NOW - BEGAN - 40.0, NOW - BEGAN + 10.0],
+    ]
+
+
 def test_jobs_of_one_name_are_drawn_alike(tmp_path):
     past = [ended(number, 10.0 * number) for number in range(1, 10)]
     waiting = [job(21, name="a"), job(22, name="a"), job(23, name="b")]
@@ -127,13 +186,15 @@ def test_jobs_of_one_name_are_drawn_alike(tmp_path):
     assert abs(ran[0] - ran[2]).max() > 1.0
 
 
-def test_users_are_told_when_jobs_start(grid, state):
+def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         for size in (2, 2, 1, 1):
             service.store.add(["sleep", "1000"], size, 60.0)
         service.store.add(["true"], 1, held=True)
         service.step()
+        monkeypatch.setattr("experiments.sweeps.progress.SOON", 0.001)
         told = call("forecast", "--state", state, "--futures", 2, "--json")
+        assert "of 2 futures" in told.stderr
         found = json.loads(told.stdout)
         assert [*found] == ["now", "futures", "known", "jobs", "sites"]
         assert [row["job"] for row in found["jobs"]] == [1, 3, 2, 4]
@@ -172,7 +233,10 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
     table = "\n".join(["arrival,size,runtime,requested_time,user", *rows])
     (tmp_path / "log.csv").write_text(table + "\n")
     words = "site", "--local", "fcfs", "--workload", "log.csv", "--set", "processors=1"
-    told = json.loads(call("hindcast", *words, "--jobs", 9, "--futures", 4, "--json").stdout)
+    monkeypatch.setattr("experiments.sweeps.progress.SOON", 0.001)
+    outcome = call("hindcast", *words, "--jobs", 9, "--futures", 4, "--json")
+    assert "of 9 jobs" in outcome.stderr
+    told = json.loads(outcome.stdout)
     assert told["jobs"] == 9
     assert told["waited"] == 18  # of all but the first quarter
     exact = {"within_50": 1.0, "within_90": 1.0, "before": 0.0, "after": 0.0}

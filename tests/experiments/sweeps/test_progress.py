@@ -48,6 +48,26 @@ def shown(console, words, seconds=5.0):
         time.sleep(0.01)
 
 
+def test_what_is_done_one_by_one_is_told_of(clock):
+    def done():
+        for each in "abcd":
+            clock.now += 2.0
+            yield each
+
+    console, seen = told(), []
+    with SweepProgress(console) as shown:
+        for each in shown.one_by_one(done(), 4, "job"):
+            seen.append(each)
+            clock.now += 1.0
+    assert seen == [*"abcd"]
+    assert lines(console)[:3] == [
+        "4 jobs to do",
+        "1 of 4 jobs, 6 s left",
+        "2 of 4 jobs, 5 s left",
+    ]
+    assert lines(console)[-1] == "4 of 4 jobs done in 12 s"
+
+
 def test_lines_where_there_is_no_terminal(clock):
     console = told()
     with SweepProgress(console) as shown:

@@ -158,6 +158,22 @@ def test_more_jobs_are_taken_in_than_there_was_room_for():
     assert made.state.left.tolist() == [0]
 
 
+def test_users_of_jobs_that_are_taken_in_are_known():
+    made = World(Platform.star([500]), tracked=True, place=lambda job: 0)
+    made.policies.set_local(0, half_life=100.0)
+    made.policies.set_prediction([1.0], requested=True)
+    rows = table(np.zeros(300), 1, np.inf, requested_time=10.0)
+    rows["user"] = np.arange(300) // 2
+    slots = [made.jobs.adopt(rows[at : at + 1], 0, len) for at in range(300)]
+    assert made.storage.usage["there"].sum() == made.state.usages == 150
+    made.advance(1.0, awaited=True)
+    made.wait(1.0)
+    for slot in slots:
+        made.jobs.end(slot)
+    assert made.advance(np.inf) == k.OVER
+    assert made.state.completed == 300
+
+
 @pytest.mark.parametrize(
     ("size", "cluster", "says"),
     [(4, 0, "found 4 processors; accepted: at most 3, those free on C1"), (1, 2, "one job, on a")],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from grid.jobs import job_table
 from grid.kernel import state as k
 from grid.platform.changes import Change
 from grid.platform.multicluster import Platform
@@ -86,3 +88,21 @@ def test_processors_that_several_changes_leave_out_are_left_out_once():
         beliefs = tables.beliefs
         assert [beliefs[name][beliefs["cluster"] == each].tolist() for each in (0, 1)] == [[0], [4]]
     assert world.known["load"][:2].tolist() == [float("inf"), 0.0]
+
+
+def test_tables_are_again_as_they_were_kept_though_they_have_grown():
+    world = World(Platform.star([7]), 0.0, True, lambda job: 0, lambda job: float(job))
+    jobs = job_table(200)
+    jobs["runtime"], jobs["size"] = 10.0, 1
+    world.submit(jobs[:50])
+    world.advance(15.0)
+    back, finished = world.storage.kept(), []
+    for _ in range(2):
+        world.submit(jobs[50:])
+        world.advance(np.inf)
+        finished.append(world.tables.finished[: world.state.finished].tobytes())
+        assert len(world.jobs["number"]) == len(world.jobs.slots) == 256
+        back()
+        assert world.now == 15.0
+        assert len(world.jobs["number"]) == len(world.jobs.slots) == 64
+    assert finished[0] == finished[1] != b""

@@ -12,9 +12,10 @@ import pandas as pd
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
-from experiments.service.forecast import forecast
+from experiments.service.forecasting.forecast import forecast
 from experiments.service.grid_file import LiveGrid
 from experiments.service.store import DONE, RUNNING, WAITING, LiveJob
+from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
 
 LEARNED = 2000
@@ -67,7 +68,9 @@ class Hindcast:
         return told
 
 
-def hindcast(scenario: Scenario, seed: int, jobs: int, futures: int) -> Hindcast:
+def hindcast(
+    scenario: Scenario, seed: int, jobs: int, futures: int, progress: SweepProgress
+) -> Hindcast:
     """Forecast jobs of a log at the moments of their submission, and compare with what came.
 
     What came is a run of the scenario, in which others come later, of which a forecast knows
@@ -82,6 +85,8 @@ def hindcast(scenario: Scenario, seed: int, jobs: int, futures: int) -> Hindcast
     jobs : int
         So many at most.
     futures : int
+    progress : SweepProgress
+        Is told of each job.
 
     Raises
     ------
@@ -111,7 +116,8 @@ def hindcast(scenario: Scenario, seed: int, jobs: int, futures: int) -> Hindcast
     )
     grid = LiveGrid(bare, (), ())
     drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
-    rows = [_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index]
+    each = (_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index)
+    rows = [*progress.one_by_one(each, len(drawn), "job")]
     return Hindcast(pd.DataFrame(rows), len(waited))
 
 

@@ -6,14 +6,16 @@ import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from experiments.service.forecasting.futures import Present
 from experiments.service.grid_file import LiveGrid, load_grid
-from experiments.service.mirror import Mirror, rows_of
 from experiments.service.store import DONE, FAILED, RUNNING, STARTING, WAITING, LiveJob, Store
+from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
 from grid.world.finished import Records
 
@@ -81,17 +83,6 @@ def _among(known: Floats, elapsed: float, draws: Floats) -> Floats:
     return later
 
 
-class Future(Mirror):
-    """A mirror whose jobs have run times, run to its end."""
-
-    def __init__(self, *given: Any, **options: Any) -> None:
-        self.went: list[Records] = []
-        super().__init__(*given, **options)
-
-    def _left(self, records: Records) -> None:
-        self.went.append(records)
-
-
 @dataclass(frozen=True)
 class Forecast:
     """When jobs start and end in each of many futures.
@@ -130,12 +121,19 @@ class Forecast:
         sites = np.full(shape, -1, np.int64)
         return cls(tuple(jobs), never, never.copy(), sites, names, now, known)
 
+    @cached_property
+    def _sorted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Numbers of the jobs, rising, and whose they are."""
+        numbers = np.array([job.job for job in self.jobs], np.int64)
+        order = np.argsort(numbers)
+        return numbers[order], order
+
     def learn(self, future: int, went: Sequence[Records], began: float) -> None:
         """Take in how jobs went in a future, by times since a service began, s."""
-        place = {job.job: row for row, job in enumerate(self.jobs)}
+        numbers, order = self._sorted
         for records in went:
             started = ~np.isnan(records["start"])
-            rows = [place[number] for number in records["number"][started].tolist()]
+            rows = order[np.searchsorted(numbers, records["number"][started])]
             self.starts[rows, future] = records["start"][started] + began
             self.ends[rows, future] = records["finish"][started] + began
             self.sites[rows, future] = records["cluster"][started]
@@ -192,13 +190,13 @@ def forecast(
     now: float,
     futures: int = 100,
     seed: int = 0,
+    progress: SweepProgress | None = None,
 ) -> Forecast:
     """Return when jobs that run and wait will start and end.
 
-    Each future begins as a service does that takes the jobs up: those that run are where they are,
-    the others are submitted now, and sites have the processors that they have now. No other job
-    comes. In a future, run times of jobs of one name are drawn at the same place among those known,
-    for users' jobs in a row are alike: drawn one by one, intervals were narrower still on logs.
+    No other job comes than those that are there (`Present`). In a future, run times of jobs of one
+    name are drawn at the same place among those known, for users' jobs in a row are alike: drawn
+    one by one, intervals were narrower still on logs.
 
     Parameters
     ----------
@@ -213,6 +211,8 @@ def forecast(
         By the clock, s.
     futures : int
     seed : int
+    progress : SweepProgress, optional
+        Is told of each future.
     """
     platform = grid.scenario.platform
     names, rates = list(platform.names), platform.rates
@@ -230,36 +230,22 @@ def forecast(
         since = now if each.started is None else each.started
         rate = rates[names.index(str(each.site))] if each.site else 1.0
         drawn[:, row] = times.draw(each, max(0.0, now - since) * rate, of_name[each.name])
-    only = [row for row, each in enumerate(waiting) if each.only]
-    clusters = [names.index(str(waiting[row].only)) for row in only]
-    rows = rows_of(waiting, began, now)
-    rows["times_row"][only] = np.arange(len(only))
     found = Forecast.of(live, futures, platform.names, now, times.known)
-    for future, of_live in enumerate(drawn):
-        model: Any = grid.scenario.model(seed + future, made=Future)
-        rows["runtime"] = of_live[len(running) :]
-        alone = np.full((len(only), len(names)), np.inf)
-        alone[np.arange(len(only)), clusters] = rows["runtime"][only] / rates[clusters]
-        if only:
-            model.world.arrivals.take_times(alone)
-        model.advance(0.0)
-        for job, runtime in zip(running, of_live, strict=False):
-            model.advance(max(model.now, (job.started or now) - began))
-            cluster = names.index(str(job.site))
-            one = rows_of([job], began, now)
-            one["runtime"] = runtime
-            model.adopt(one, cluster)
-        model.advance(max(model.now, now - began))
-        for cluster, name in enumerate(names):
-            model.limit(cluster, limits.get(name, platform.clusters[cluster].size))
-        if waiting:
-            model.world.submit(rows)
-        model.finish()
-        found.learn(future, model.went, began)
+    most = [
+        limits.get(name, cluster.size)
+        for name, cluster in zip(names, platform.clusters, strict=True)
+    ]
+    passing = Present(grid, running, waiting, most, began, now).futures(drawn, seed)
+    if progress is not None:
+        passing = progress.one_by_one(passing, futures, "future")
+    for future, went in enumerate(passing):
+        found.learn(future, went, began)
     return found
 
 
-def forecast_of(store: Store, futures: int, seed: int) -> Forecast:
+def forecast_of(
+    store: Store, futures: int, seed: int, progress: SweepProgress | None = None
+) -> Forecast:
     """Return the forecast of a service's jobs, on the sites of its grid as they are now.
 
     Raises
@@ -274,4 +260,4 @@ def forecast_of(store: Store, futures: int, seed: int) -> Forecast:
     if [*store.note("sites")] != [*grid.scenario.platform.names]:
         raise GridError(f"{name}: found other sites than those served; accepted: the same")
     began, limits = store.note("began"), store.note("limits") or {}
-    return forecast(grid, store.jobs(), limits, began, time.time(), futures, seed)
+    return forecast(grid, store.jobs(), limits, began, time.time(), futures, seed, progress)

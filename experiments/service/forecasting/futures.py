@@ -1,0 +1,166 @@
+"""Futures: the present of a service, run to its end with run times that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.pace.predictor import Prediction
+from experiments.service.grid_file import LiveGrid
+from experiments.service.mirror import Mirror, rows_of
+from experiments.service.store import LiveJob
+from grid.jobs import JobArray
+from grid.kernel.state import ASKED
+from grid.world.finished import Records
+
+Floats = npt.NDArray[np.float64]
+
+
+class Future(Mirror):
+    """A mirror whose jobs have run times, run to its end."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        self.went: list[Records] = []
+        super().__init__(*given, **options)
+        self._undrawn = self._streams()
+
+    def _left(self, records: Records) -> None:
+        self.went.append(records)
+
+    @property
+    def drew(self) -> bool:
+        """Whether the kernel drew random numbers: other seeds may come to something else."""
+        return self._streams() != self._undrawn
+
+    def _streams(self) -> tuple[bytes, bytes]:
+        state = self.world.state
+        return state.loss_stream.tobytes(), state.known["stream"].tobytes()
+
+    @property
+    def blind(self) -> bool:
+        """Whether what is decided before jobs end depends on no seed and no run time.
+
+        That is known where compiled code of ours decides and nothing else does. Planners in Python
+        reckon from true ends to expected ones, so that they see a run time in the last bits.
+        """
+        state = self.world.state
+        asked = self.scheduler, self.pace.predictor, *(each.scheduler for each in self.clusters)
+        own = all(type(each).__module__.startswith("agents.") for each in asked)
+        compiled = state.place_at != 0 and bool(
+            ((state.priority_at != 0) | (state.half_life > 0)).all()
+        )
+        told = state.predicting == ASKED and self.settings(Prediction).error == 0.0
+        waits = state.collect == state.visits == 0 and not state.planned.any()
+        return own and compiled and told and waits
+
+    def keep(self, numbers: npt.NDArray[np.int64]) -> None:
+        """Keep this moment for `again`: the jobs that are there have some of these numbers."""
+        jobs, order = self.world.jobs, np.argsort(numbers)
+        self._back, self._there = self.world.storage.kept(), jobs.there
+        self._rows = order[np.searchsorted(numbers, jobs["number"][self._there], sorter=order)]
+        self.world.log.consumers[:] = [self._left]  # no predictor will be asked any more
+
+    def again(self, runtimes: Floats) -> bool:
+        """Be at the moment that was kept, with other run times; tell whether that can be.
+
+        Parameters
+        ----------
+        runtimes : array
+            Of the jobs as they were numbered, s on a cluster of rate 1.
+        """
+        self._back()
+        self.went.clear()
+        return self.world.jobs.retime(self._there, runtimes[self._rows])
+
+
+@dataclass(frozen=True)
+class Present:
+    """What all futures begin from.
+
+    Attributes
+    ----------
+    grid : LiveGrid
+    running, waiting : sequence of LiveJob
+        In the order in which they started, and were submitted.
+    limits : sequence of int
+        Processors that jobs may hold at each site.
+    began, now : float
+        When the service of the folder first began, and the present, by the clock, s.
+    """
+
+    grid: LiveGrid
+    running: Sequence[LiveJob]
+    waiting: Sequence[LiveJob]
+    limits: Sequence[int]
+    began: float
+    now: float
+
+    def futures(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
+        """Yield how jobs went in each future.
+
+        They begin alike up to now where nobody sees seeds and run times: that is done once then.
+
+        Parameters
+        ----------
+        drawn : array, shape (futures, jobs)
+            Run times of those that run, then of those that wait, s on a cluster of rate 1.
+        seed : int
+            Of the first future; that of each other is one more.
+        """
+        rows = rows_of(self.waiting, self.began, self.now)
+        common = self._common(rows, drawn.max(axis=0), seed) if len(drawn) > 1 else None
+        for future, runtimes in enumerate(drawn):
+            if common is not None and common.again(runtimes):
+                common.finish()
+                if not common.drew:
+                    yield common.went
+                    continue
+                common = None
+            model = self._begun(rows, runtimes, seed + future)
+            model.finish()
+            yield model.went
+
+    def _common(self, rows: JobArray, runtimes: Floats, seed: int) -> Future | None:
+        """Return a future in which all is decided that is now, if others go on from there, too."""
+        if any(job.only for job in self.waiting):  # whose run times are seen
+            return None
+        model = self._begun(rows, runtimes, seed)
+        if not model.blind:
+            return None
+        model.advance(model.now)
+        model.keep(np.array([job.job for job in (*self.running, *self.waiting)], np.int64))
+        return model
+
+    def _begun(self, rows: JobArray, runtimes: Floats, seed: int) -> Future:
+        """Return a future at the present moment, in which nothing is decided yet.
+
+        It begins as a service does that takes the jobs up: those that run are where they are, the
+        others are submitted now, and sites have the processors that they have now.
+        """
+        platform = self.grid.scenario.platform
+        names, rates = list(platform.names), platform.rates
+        model: Any = self.grid.scenario.model(seed, made=Future)
+        rows["runtime"] = runtimes[len(self.running) :]
+        only = [row for row, job in enumerate(self.waiting) if job.only]
+        if only:
+            clusters = [names.index(str(self.waiting[row].only)) for row in only]
+            rows["times_row"][only] = np.arange(len(only))
+            alone = np.full((len(only), len(names)), np.inf)
+            alone[np.arange(len(only)), clusters] = rows["runtime"][only] / rates[clusters]
+            model.world.arrivals.take_times(alone)
+        model.advance(0.0)
+        for job, runtime in zip(self.running, runtimes, strict=False):
+            model.advance(max(model.now, (job.started or self.now) - self.began))
+            one = rows_of([job], self.began, self.now)
+            one["runtime"] = runtime
+            model.adopt(one, names.index(str(job.site)))
+        model.advance(max(model.now, self.now - self.began))
+        for cluster, most in enumerate(self.limits):
+            model.limit(cluster, most)
+        if self.waiting:
+            model.world.submit(rows)
+        return model
