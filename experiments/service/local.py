@@ -51,6 +51,7 @@ class LocalSite:
         self._processes: dict[int, int] = {}  # of jobs that run; they lead groups of that number
         self._own: dict[int, subprocess.Popen[bytes]] = {}
         self._folders: dict[int, Path] = {}
+        self._asked: set[int] = set()  # to end, and whose commands have not been there
         self._looked_at: set[int] = set()  # of whose ends the system does not tell
         self._selector = selectors.DefaultSelector()
         self._lock = threading.Lock()
@@ -85,8 +86,8 @@ class LocalSite:
         """Ask its processes to end, or kill them all."""
         number = self._processes.get(job)
         if number is not None and not at_once:
-            with suppress(ProcessLookupError):
-                os.killpg(number, signal.SIGTERM)
+            self._ask(job, number)
+            os.write(self._changed, b"!")
         elif number is not None:
             _kill_session(number, but=number)  # whose script tells of the end
 
@@ -104,6 +105,17 @@ class LocalSite:
         os.close(self._changed)
         for process in self._own.values():
             process.returncode = process.poll() or 0  # whose end is no matter of ours
+
+    def _ask(self, job: int, number: int) -> None:
+        """Ask the processes of a job to end, again if its command is not among them yet.
+
+        Its script alone may have been asked before it starts the command, which then knows nothing.
+        """
+        alone = _session(number) <= {number}
+        with self._lock:
+            self._asked = self._asked | {job} if alone else self._asked - {job}
+        with suppress(ProcessLookupError):
+            os.killpg(number, signal.SIGTERM)
 
     def _find(self, job: int, folder: Path) -> bool:
         number = claimant(folder)
@@ -128,7 +140,7 @@ class LocalSite:
         """Look for ends, until it is closed."""
         while not self._closed:
             told = set()
-            for key, _ in self._selector.select(LOOK if self._looked_at else None):
+            for key, _ in self._selector.select(LOOK if self._looked_at | self._asked else None):
                 if key.data is None:
                     os.read(key.fd, 4096)
                     continue
@@ -138,6 +150,10 @@ class LocalSite:
             with self._lock:
                 gone = {job for job in told | self._looked_at if self._is_gone(job)}
                 self._looked_at -= gone
+                asked = {job: self._processes[job] for job in self._asked & {*self._processes}}
+                self._asked = {*asked}
+            for job, number in asked.items():
+                self._ask(job, number)
             if [job for job in gone if self._note_end(job)]:
                 self._tell()
         for key in [*self._selector.get_map().values()]:

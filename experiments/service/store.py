@@ -224,16 +224,14 @@ class Store:
         with self._lock:
             try:
                 self._file.execute("BEGIN IMMEDIATE")
-                try:
-                    yield
-                except BaseException:
-                    self._file.execute("ROLLBACK")
-                    raise
+                yield
                 self._file.execute("COMMIT")
             except sqlite3.Error as error:
-                with suppress(sqlite3.Error):
-                    self._file.execute("ROLLBACK")
                 raise GridError(f"{self.folder / FILE}: cannot be written: {error}") from None
+            finally:  # also if Ctrl-C comes between two statements
+                if self._file.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._file.execute("ROLLBACK")
 
     def add(
         self,

@@ -354,3 +354,32 @@ def test_the_packaged_example_shows_two_levels_at_work(tmp_path, monkeypatch):
     assert {row["state"] for row in rows} == {"done"}
     assert {row["site"] for row in rows} == {"north", "south"}
     assert "job 12 (wide): runs at " in found.output
+
+
+def test_a_job_is_asked_to_end_whose_command_is_still_to_come(grid, state, tmp_path, monkeypatch):
+    """Its script has set its traps, and takes a while to start the command."""
+    slow = tmp_path / "slow.sh"
+    script = Path(RUN_ONCE).read_text()
+    assert script.count('(exec "$@")') == 1
+    slow.write_text(
+        script.replace('(exec "$@")', 'until [ -e "$folder/gate" ]; do :; done; (exec "$@")')
+    )
+    monkeypatch.setattr("experiments.service.local.RUN_ONCE", str(slow))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "60"], 1)
+        gate = state / "jobs" / "1" / "gate"
+        service.step()
+        until(service, (gate.parent / "started").exists)
+        service.store.update(1, cancelled=1)
+        service.step()
+        gate.touch()
+        until(service, lambda: service.store.job(1).ended is not None)
+        assert service.store.job(1).state == "cancelled"
+
+
+def test_an_interrupt_leaves_no_transaction(state):
+    with closing(Store(state, make=True)) as store:
+        with pytest.raises(KeyboardInterrupt), store.at_once():
+            raise KeyboardInterrupt
+        with store.at_once():
+            store.note("x", 1)
