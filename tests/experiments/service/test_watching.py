@@ -37,8 +37,9 @@ def sockets(state):
 class Watcher(threading.Thread):
     """Looks at a service, and presses a key after each of some words has been seen."""
 
-    def __init__(self, there, *steps):
+    def __init__(self, there, *steps, then=lambda: None):
         super().__init__(daemon=True)
+        self.then = then
         self.socket = there
         self.screen = pyte.Screen(*SIZE)
         self.steps, self.seen = [*steps], []
@@ -56,19 +57,23 @@ class Watcher(threading.Thread):
             if self.steps and self.steps[0][0] in text:
                 self.seen.append(text)
                 self.say(**self.steps.pop(0)[1])
+                if not self.steps:
+                    self.then()
 
 
-def test_a_service_is_watched_from_elsewhere(grid, state, sockets, capsys):
+def test_a_service_is_watched_from_elsewhere(grid, state, sockets, tmp_path, capsys):
     with serving(load_grid(str(grid)), state, 0, print) as service:
-        for size in (1, 2, 2):
-            service.store.add(["sleep", "1.5"], size, name="nap")
+        seen = tmp_path / "seen"
+        nap = ["sh", "-c", 'until [ -e "$0" ]; do sleep 0.1; done', str(seen)]
+        for _ in range(3):
+            service.store.add(nap, 2, name="nap")
         steps = [
             ("2 of 3 processors busy", {"key": "j"}),
             ("Jobs: 1 running", {"key": "KEY_ESCAPE"}),
             ("Clusters:", {"size": (60, 20)}),
         ]
         out = sys.stdout
-        watcher = Watcher(sockets(), *steps)
+        watcher = Watcher(sockets(), *steps, then=seen.touch)
         service.run(once=True)
         assert sys.stdout is out  # which the dashboard leaves alone
     watcher.join(10)
