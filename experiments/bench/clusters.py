@@ -58,7 +58,7 @@ class Way(NamedTuple):
 WAYS = (
     Way("muscle-titan", "MUSCLE over TITAN", ("muscle", "titan")),
     Way("dll-easy", "DLL over EASY", ("dll", "easy")),
-    Way("split", "split beforehand", None),
+    Way("in-turn", "given in turn", None),
 )
 
 

@@ -256,12 +256,12 @@ def test_policies_are_compared_on_clusters(grid, clusters, tmp_path, monkeypatch
     told = json.loads(found.stdout)
     assert [each["name"] for each in told["policies"]] == [way.name for way in bench.WAYS]
     assert len(told["differences"]) == 3
-    split = json.loads((tmp_path / "out" / "split-0.json").read_text())
-    assert split["site"] == [0, 1, 0, 1, 0, 1]
+    told = json.loads((tmp_path / "out" / "in-turn-0.json").read_text())
+    assert told["site"] == [0, 1, 0, 1, 0, 1]
     jobs = bench.Clusters(str(grid), tmp_path, 6, 0.8).drawn(0)
-    ran = [end - start for start, end in zip(split["start"], split["finish"], strict=True)]
+    ran = [end - start for start, end in zip(told["start"], told["finish"], strict=True)]
     assert all(-0.05 < each - job["runtime"] < 5 for each, job in zip(ran, jobs, strict=True))
-    assert all(start > job["arrival"] for start, job in zip(split["start"], jobs, strict=True))
+    assert all(start > job["arrival"] for start, job in zip(told["start"], jobs, strict=True))
 
     def interrupted(jobs, began):
         yield from [*jobs][:4]
