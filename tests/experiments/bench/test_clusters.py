@@ -103,6 +103,7 @@ def test_sites_of_other_rates_are_refused(grid, tmp_path):
         Clusters(str(grid), tmp_path, 5, 0.8)
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_all_jobs(grid, tmp_path):
     out, own = tmp_path / "out", f"{6000 + os.getpid() % 1000}.000"  # of no other test
     words = [own, str(grid), "--jobs", "3", "--load", "1000000", "--out", str(out)]

@@ -42,6 +42,7 @@ def test_a_service_is_measured_and_nothing_of_it_is_left(monkeypatch, tmp_path):
     assert not running("sleep", "6001")
 
 
+@pytest.mark.thorough
 def test_a_service_that_is_measured_ends_with_all_jobs_on_ctrl_c(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED],
@@ -54,7 +55,7 @@ def test_a_service_that_is_measured_ends_with_all_jobs_on_ctrl_c(tmp_path):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         out, told = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, b"")
+    assert (process.returncode, out) == (130, b""), told
     assert told.endswith(b"metasched: interrupted\n")
     assert not os.listdir(tmp_path)
     assert not running("sleep", "6002")
