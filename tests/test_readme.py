@@ -23,7 +23,7 @@ from agents.pace.evaluation import Evaluator
 from agents.pace.hardware import hardware_of
 from experiments.cli.app import main
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.logs.workload import read_log

@@ -11,7 +11,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from experiments.service.grid_file import LiveGrid
-from experiments.service.service import Service, serving
+from experiments.service.service import Service
+from experiments.service.serving import serving
 from experiments.service.store import Store
 from grid.errors import GridError
 

@@ -68,7 +68,7 @@ def serve(
     with telling("loading"):
         from experiments.service.grid_file import load_grid
         from experiments.service.presence import sizes_before
-        from experiments.service.service import serving
+        from experiments.service.serving import serving
         from experiments.show.numbers import counted
 
     with users_code():

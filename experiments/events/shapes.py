@@ -47,6 +47,8 @@ class _OfRealJobs(_Event):
     job: Whole | None = None
     site: str | None = None
     state: str | None = None
+    at: NonNegative | None = None
+    ran: NonNegative | None = None
 
 
 class _OfJob(_Event):

@@ -59,7 +59,10 @@ def _explained(model: GridModel, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
     missing = {"round" if isinstance(model.workload, BatchWorkload) else "allocation"}
     missing |= set() if model.rounds else {"round", "allocation"}
     missing |= set() if world.state.rejected else {"rejected"}
-    yield from ((term, told) for term, told in meanings.RUN.items() if term not in missing)
+    real = {} if model.workload.count else meanings.REAL
+    missing |= {"ETA", "running for"} if real else set()
+    run = {**meanings.RUN, **real}
+    yield from ((term, told) for term, told in run.items() if term not in missing)
     yield "Clusters", ""
     yield from ((term, told) for term, told in meanings.CLUSTERS.items() if term in shown)
     if world.state.demand.any():

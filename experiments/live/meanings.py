@@ -21,6 +21,12 @@ RUN = {
     "rejected": "jobs that can never start, which the grid refused",
 }
 
+REAL = {
+    "time": "since the first service of the folder began",
+    "done": "jobs that have ended, each time that they ran, of those that agents were told of",
+}
+"""The same where jobs are real."""
+
 CLUSTERS = {
     "busy": "processors that run jobs, of all processors of the cluster",
     "down": "processors that failed, are drained, or are not there",

@@ -64,7 +64,9 @@ class LiveGrid:
         scenario, ever = self.scenario, store.note("ever") or {}
         clusters = scenario.platform.clusters
         store.note("grid", self.asked)
-        store.note("policies", [scenario.to_dict()[level] for level in ("global", "local")])
+        pair = [scenario.to_dict()[level] for level in ("global", "local")]
+        pairs = [each for each in store.note("policies") or [] if each != pair]
+        store.note("policies", [*pairs, pair])
         store.note("sites", {each.name: each.size for each in clusters})
         for each in clusters:
             most = max(each.size, ever.get(each.name, {}).get("size", 0))

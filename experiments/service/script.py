@@ -85,12 +85,15 @@ def read_script(words: Sequence[str]) -> Script | None:
     if not vars(given):
         return None
     runner = [] if os.access(path, os.X_OK) else shlex.split(first)
-    size = given.ntasks or 1
+    tasks = given.ntasks
+    if tasks is None and (given.nodes or given.ntasks_per_node):
+        tasks = (given.nodes or 1) * (given.ntasks_per_node or 1)
+    size = (tasks or 1) * (given.cpus_per_task or 1)
     return Script(
         (*runner, str(path.absolute()), *words[1:]),
-        size * (given.cpus_per_task or 1) if given.ntasks or given.cpus_per_task else None,
+        size if tasks or given.cpus_per_task else None,
         given.time if given.time and given.time < float("inf") else None,  # 0: no limit
-        given.job_name,
+        given.job_name or path.name,
         None if given.chdir is None else os.path.abspath(given.chdir),
         given.hold,
         given.requeue,
@@ -101,6 +104,8 @@ def read_script(words: Sequence[str]) -> Script | None:
 def _parser() -> _Parser:
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("-n", "--ntasks", type=_count)
+    parser.add_argument("-N", "--nodes", type=_least)
+    parser.add_argument("--ntasks-per-node", type=_count)
     parser.add_argument("-c", "--cpus-per-task", type=_count)
     parser.add_argument("-t", "--time")
     parser.add_argument("-J", "--job-name")
@@ -109,6 +114,10 @@ def _parser() -> _Parser:
     parser.add_argument("--requeue", action="store_true")
     parser.add_argument("--no-requeue", action="store_false", dest="requeue")
     return parser
+
+
+def _least(text: str) -> int:
+    return _count(text.partition("-")[0])
 
 
 def _count(text: str) -> int:

@@ -9,7 +9,7 @@ import secrets
 import selectors
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -158,7 +158,9 @@ class Service:
             job = self._known[news.job]
             self.store.update(job.job, state=RUNNING, started=news.time)
             self._known[job.job] = replace(job, state=RUNNING, started=news.time)
-            self._tell(log.BEGAN, f"runs at {job.site}", job, site=job.site)
+            self._tell(
+                log.BEGAN, f"runs at {job.site}", job, site=job.site, at=self._since(news.time)
+            )
         elif news.begun or self._known[news.job].cancelled:
             self._end(news)
         else:
@@ -173,7 +175,12 @@ class Service:
         self._note(job, end)
         again = self.store.job(job.job)
         if again.state == WAITING:
+            self.model.advance(self.model.now)  # the end of the attempt comes first
             self._submit(again)
+
+    def _since(self, time: float) -> float:
+        """Return a time by the clock as one since the first service began, s."""
+        return max(0.0, time - self._began)
 
     def _tell(self, kind: str, words: str, job: LiveJob | None = None, **facts: Any) -> None:
         """Tell who looks on, and the audit log, what happens to a job, or else."""
@@ -184,24 +191,20 @@ class Service:
         """Note and tell the end of a job, or of an attempt."""
         state, why = ending(job, end)
         began = began_at(self.store.folder_of(job)) or job.started
+        ended = max(end.time, began or 0.0)
+        facts = {"site": job.site, "at": self._since(ended), "exit_status": end.exit_status}
+        facts["ran"] = None if began is None else ended - began
         killed = state in (FAILED, LOST) and end.exit_status is None and end.again
         if job.requeue and killed and began is not None:
             attempt = job.attempt + 1
             self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
             told = f"{why} at {job.site}{when}; waits to run again"
-            self._tell(log.EXITED, told, job, site=job.site, state=WAITING, exit_status=None)
+            self._tell(log.EXITED, told, job, state=WAITING, **facts)
             return
-        self.store.update(
-            job.job,
-            state=state,
-            started=began,
-            ended=max(end.time, began or 0.0),
-            exit_status=end.exit_status,
-            why=why,
-        )
+        known = {"started": began, "ended": ended, "exit_status": end.exit_status, "why": why}
+        self.store.update(job.job, state=state, **known)
         told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
-        facts = {"site": job.site, "state": state, "exit_status": end.exit_status}
-        self._tell(log.EXITED, f"{state} at {job.site}{told}{when}", job, **facts)
+        self._tell(log.EXITED, f"{state} at {job.site}{told}{when}", job, state=state, **facts)
 
     def _limit(self) -> None:
         """Tell the mirror how many processors jobs may hold at each site: none if it is drained."""
@@ -336,8 +339,11 @@ class Service:
             self.model.adopt(self._row(job), cluster)
         except PlacementError as error:
             raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
-        told = f"{'runs on' if began else 'may begin'} at {job.site}"
-        self._tell(log.BEGAN if began else log.SAID, told, job, site=job.site)
+        if began is None:
+            self._tell(log.SAID, f"may begin at {job.site}", job, site=job.site)
+        else:
+            facts = {"site": job.site, "at": self._since(began)}
+            self._tell(log.BEGAN, f"taken up at {job.site}", job, **facts)
 
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)
@@ -370,31 +376,3 @@ class Service:
     def _row(self, job: LiveJob) -> JobArray:
         """Return a job as the mirror has it."""
         return rows_of([job], self._began, self._began + self.now)
-
-
-@contextmanager
-def serving(
-    grid: LiveGrid,
-    folder: Path,
-    seed: int,
-    say: Callable[[str], None],
-    made: Callable[..., Service] = Service,
-) -> Iterator[Service]:
-    """Give a service of a grid, which submits the grid's own jobs where none are known yet.
-
-    It is made by what is given, as `Service` is.
-    """
-    store = Store(folder, make=True)
-    with suppress(ImportError, ValueError, OSError):  # a job that runs takes one
-        import resource
-
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with closing(store):
-        service = made(grid, store, seed, say)
-        with closing(service):
-            if not store.note("submitted"):
-                for job in grid.jobs:
-                    store.add(**job)
-                store.note("submitted", True)
-            yield service

@@ -182,7 +182,7 @@ class Ran:
     def policy(self) -> str:
         """Its schedulers: the global one, where it decides anything, over the local ones."""
         clusters = len(self.platform.clusters)
-        by = schedulers(self.summary["global"], self.summary["local"], clusters)
+        by = self.real or schedulers(self.summary["global"], self.summary["local"], clusters)
         return f"{by}, {self.apart}" if self.apart else by
 
     @property
@@ -195,6 +195,11 @@ class Ran:
         """What threw jobs back, in words."""
         metrics = self.summary["metrics"]
         return setbacks(metrics.get("restarts", 0), metrics.get("preemptions", 0))
+
+    @property
+    def real(self) -> str:
+        """Under which policies its jobs ran in truth; "" if it is simulated."""
+        return str(self.summary.get("served", ""))
 
     @property
     def restarted(self) -> bool:

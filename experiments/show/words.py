@@ -56,7 +56,7 @@ def _service(ran: Ran) -> Iterator[Sentence]:
     where += f" with {counted(size, 'processor')}"
     yield Sentence(
         f"{ran.policy} completed {completed:,} of {counted(submitted, 'job')} on {where}, in "
-        f"{duration(ran.summary['simulated_s'])} of simulated time."
+        f"{duration(ran.summary['simulated_s'])}{'' if ran.real else ' of simulated time'}."
     )
     if not len(ran.waits):
         return
@@ -288,10 +288,11 @@ def hidden_by_windows(runs: list[Ran]) -> list[str]:
 
 def limits(runs: list[Ran]) -> list[Sentence]:
     """Return what charts and numbers of runs cannot tell."""
+    told = "as it was" if all(ran.real for ran in runs) else "as simulated"
     lines = [
         "Results count the processors of a job on each cluster and do not name them. The chart "
         "gives each job the lowest that are free, completions before starts at one instant: when "
-        "and where a job ran is as simulated, on which of the processors is not.",
+        f"and where a job ran is {told}, on which of the processors is not.",
         "From afar a pixel of the chart stands for many jobs; it is as dark as its processors were "
         "in use.",
         f"These are single runs: how much of a number is chance, they do not tell. {_more(runs)}",

@@ -41,7 +41,7 @@ def as_run(folder: Path) -> Iterator[Path]:
 
     with closing(Store(folder)) as store:
         ran = store.jobs("started IS NOT NULL AND ended IS NOT NULL")
-        sites, (grid, *_), policies = store.note("ever"), store.note("grid"), store.note("policies")
+        sites, (grid, *_), pairs = store.note("ever"), store.note("grid"), store.note("policies")
     if not ran:
         raise GridError(f"{folder}: no job has run to its end; accepted: a service whose jobs have")
     clusters = [{"name": name, **facts} for name, facts in sites.items()]
@@ -61,9 +61,10 @@ def as_run(folder: Path) -> Iterator[Path]:
         run(scenario, out=out)
         summary = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
         summary["workload"] = str(folder / FILE)
-        served = " over ".join(policies)
-        noted = f"jobs as they ran in truth, the last of them under {served}; no simulation"
+        summary["served"] = served = " and ".join(" over ".join(pair) for pair in pairs)
+        noted = f"jobs as they ran in truth, served by {served}; nothing is simulated"
         summary["notes"] = [noted, *summary.get("notes", ())]
+        summary["parameters"] = {"mode": "open"}  # others are of simulations
         (out / SUMMARY).write_text(json.dumps(summary), encoding="utf-8")
         yield out
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from experiments.events import words
 from experiments.events.explain import Hearing, heading
-from experiments.events.log import BEGUN, ENDED, OF_REAL_JOBS
+from experiments.events.happenings import in_time
+from experiments.events.job_events import SUBMITTED
+from experiments.events.log import BEGUN, ENDED, EXITED, OF_REAL_JOBS
 from experiments.events.message_events import Event
 from experiments.events.reading import events_of_file
 from experiments.events.words import Line, Story
 from experiments.run.result_files import parameters_of, platform_of
 from experiments.service.history import audit
 from experiments.service.store import LiveJob, Store
+from experiments.show.numbers import duration
 from grid.errors import GridError
 from grid.logs.calendar import read, shown
+
+TICK = 0.1
+"""Difference of clocks that tell of the start and the end of a job, s."""
 
 
 def explain(folder: Path, job: int) -> list[Story]:
@@ -72,31 +78,57 @@ class _Had:
             raise GridError(f"{where}: no service; accepted: {audit.WRITTEN}") from None
         self._began = shown(self._start, begun["time"])
         self._told: list[Line] = []
+        self._before: list[Line] = []  # of attempts before the last
 
     @property
     def lines(self) -> bool:
         """Whether the service had it at all."""
-        return bool(self._hearing.tellers or self._told)
+        return bool(self._hearing.tellers or self._told or self._before)
 
     def hear(self, event: Event) -> None:
         """Take the next event of the service."""
         self._last = event
+        own = event.get("job") == self._job.job
+        if own and event["event"] == SUBMITTED:  # again, if it was killed and may run again
+            self._before += self._so_far()
+            self._hearing.tellers.clear()
         if event["event"] not in (ENDED, *OF_REAL_JOBS):
             self._hearing.hear(event)
-        elif event.get("job") == self._job.job:
-            self._told.append(Line(event["time"], [event["words"]]))
+        elif own:
+            before = max((line.time or 0.0 for line in self._told), default=0.0)
+            at = event["time"] if event.get("at") is None else event["at"]
+            at = before if at < before < at + TICK else at
+            self._told.append(Line(at, [*self._words(event)]))
+
+    def _words(self, event: Event) -> Iterator[str]:
+        """Yield what sites and people said of the job, how long it ran, and whether in time."""
+        yield event["words"]
+        if event["event"] == EXITED and event.get("ran") is not None:
+            yield f"after {duration(event['ran'])}"
+            for teller in self._hearing.tellers.values():
+                if teller.deadline < math.inf:
+                    times = {"deadline": teller.deadline, "finish": event["at"]}
+                    yield in_time(times).removeprefix(", ")
+
+    def _so_far(self) -> list[Line]:
+        """Return what agents did; when it ended, as they heard, its site has told better."""
+        lines = [line for each in self._hearing.tellers.values() for line in each.lines]
+        for line in lines:
+            line.parts[0] = line.parts[0].replace("starts on ", "is to start on ", 1)
+        return [line for line in lines if not line.parts[0].startswith("finishes")]
 
     def story(self, had: Sequence[_Had]) -> Story:
         """Return its story up to the end of the service, or so far; of those that had the job."""
         how = "so far" if self is had[-1] else "the service is killed"
         how = "the service ends" if self._last["event"] == ENDED else how
         self._hearing.hear({**self._last, "event": ENDED, "interrupted": False, "words": how})
-        head, lines = f"Job {self._job.job}: {words.needs(self._job.size, math.inf, None)}", []
+        head = f"Job {self._job.job}: {words.needs(self._job.size, math.inf, None)}"
         for teller in self._hearing.tellers.values():
-            head, lines = heading(teller, "given"), teller.lines
+            head = heading(teller, "given")
+        lines = [*self._before, *self._so_far()]
         last = next((at for at, each in enumerate(lines) if each.parts[0].startswith(how)), None)
         ends = [] if last is None else lines[last:]
-        lines = _merged(lines[:last], self._told)
+        lines = _merged(lines[:last], sorted(self._told, key=lambda line: line.time or 0.0))
         if self is not had[-1] or self._job.ended is None:  # else agents may not have been told
             lines += ends
         since = f", as the service had it that began at {self._began}" if len(had) > 1 else ""

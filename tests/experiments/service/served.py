@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 
 GRID = """
 global = "dll"

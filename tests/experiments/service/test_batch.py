@@ -15,7 +15,7 @@ from experiments.service import batch
 from experiments.service.batch import BatchSite
 from experiments.service.batch_system import LaterError, Listed, Look, RefusedError, SilentError
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from experiments.service.sites import Began, End, Told, ending
 from experiments.service.store import Store
 

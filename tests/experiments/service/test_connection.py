@@ -15,7 +15,7 @@ import pytest
 
 import metasched
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from grid.errors import GridError
 from metasched.live import connect
 from tests.experiments.commands import call

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from grid.errors import GridError
 from metasched.live import Executor, JobError, connect
 from tests.experiments.commands import call

@@ -12,7 +12,7 @@ from agents.balancers import DynamicLeastLoadScheduler
 from experiments.service.forecasting.forecast import ENOUGH, RunTimes, forecast
 from experiments.service.forecasting.futures import Future, Present
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from experiments.service.store import LiveJob
 from tests.experiments.commands import call
 

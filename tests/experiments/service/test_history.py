@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import sqlite3
 
 import pytest
 
 from experiments.service.grid_file import load_grid
 from experiments.service.history.audit import Appended
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from tests.experiments.commands import call
 
 from .served import served
+from .test_service import until
 
 JOBS = [{"command": ["true"]}, {"command": ["sleep", "0.2"], "size": 2}, {"command": ["false"]}]
 
@@ -35,10 +38,12 @@ def test_the_story_of_a_real_job(history):
     (words,), (story,) = told(history, 2)
     assert story["heading"] == "Job 2: 2 processors, no deadline"
     assert words[:2] == ["submitted to DLL", "DLL chooses A for it"]
-    assert [each for each in words if each.endswith(" A")][-2:] == ["runs at A", "done at A"]
+    assert any(each.startswith("is to start on 2 processors of A") for each in words)
+    assert words[-2] == "runs at A"
+    assert re.fullmatch(r"done at A, after 0\.\d+ s", words[-1])
     (failed,), _ = told(history, 3)
     assert failed[-1].startswith("failed at ")
-    assert failed[-1].endswith(", exit status 1")
+    assert ", exit status 1, after 0" in failed[-1]
 
 
 def test_each_service_has_its_part_in_a_story(grid, state):
@@ -50,10 +55,10 @@ def test_each_service_has_its_part_in_a_story(grid, state):
     served(grid, state)
     (first, second), stories = told(state, 1)
     assert first[-1] == "the service ends, and the job has not finished"
-    assert "runs on at A" in second
-    assert second[-1] == "done at A"
+    assert "taken up at A" in second
+    assert second[-1].startswith("done at A, after 0.")
     assert all("as the service had it that began at" in each["heading"] for each in stories)
-    assert told(state, 2)[0][1][-1] == "done at A"
+    assert told(state, 2)[0][1][-1].startswith("done at A")
     assert call("verify", state).exit_code == 0
 
 
@@ -70,6 +75,28 @@ def test_a_service_that_is_killed_has_said_so_much(grid, state):
     lines = (state / "events.jsonl").read_text().splitlines()
     serials = [json.loads(line)["serial"] for line in lines]
     assert serials == [*range(1, len(serials) + 1)]
+
+
+def test_each_attempt_of_a_job_is_in_its_story(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "0.5"], 1, requeue=True, deadline=60.0)
+        service.step()
+        begun = state / "jobs" / "1" / "started"
+        until(service, begun.exists)
+        os.kill(int(os.readlink(state / "jobs" / "1" / "claim")), signal.SIGKILL)
+        service.run(once=True)
+    (words,), _ = told(state, 1)
+    runs = [each for each in words if each.startswith("runs at A")]
+    starts = [at for at, each in enumerate(words) if each.startswith("is to start on")]
+    (killed,) = [at for at, each in enumerate(words) if "waits to run again" in each]
+    assert len(runs) == len(starts) == 2
+    assert starts[0] < killed < starts[1]
+    assert re.search(r"done at A, after 0\.\d+ s, \d.* before its deadline$", words[-1])
+    events = [json.loads(line) for line in (state / "events.jsonl").read_text().splitlines()]
+    kinds = [each["event"] for each in events if each.get("job") == 1]
+    assert kinds.count("submitted") == kinds.count("finished") == 2
+    assert kinds.index("finished") < len(kinds) - 1 - kinds[::-1].index("submitted")
+    assert call("verify", state).exit_code == 0
 
 
 def test_people_are_in_the_story(grid, state):
@@ -129,7 +156,10 @@ def test_pages_and_pictures_of_real_jobs(history, tmp_path):
     page = tmp_path / "page.html"
     assert call("report", history, "-o", page).exit_code == 0
     text = page.read_text()
-    assert "Jobs as they ran in truth, the last of them under dll over fcfs" in text
+    assert "Jobs as they ran in truth, served by dll over fcfs; nothing is simulated" in text
+    assert "<h1>grid: dll over fcfs</h1>" in text
+    for word in ("home over recorded", "simulated time", "as simulated", ">prediction<"):
+        assert word not in text
     assert str(history / "jobs.db") in text
     assert call("plot", history, "-o", tmp_path / "gantt.png").exit_code == 0
 

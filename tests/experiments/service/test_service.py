@@ -17,7 +17,7 @@ import pytest
 
 from experiments.service.grid_file import load_grid
 from experiments.service.local import LocalSite
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from experiments.service.sites import RUN_ONCE
 from experiments.service.store import Store
 from grid.errors import GridError
@@ -266,7 +266,7 @@ def test_a_service_takes_up_what_another_one_has_left(grid, state, tmp_path):
     said = []
     with serving(load_grid(str(grid)), state, 0, said.append) as service:
         store = service.store
-        assert "job 1 (sh): runs on at A" in said
+        assert "job 1 (sh): taken up at A" in said
         assert [job.state for job in store.jobs()] == ["running", "done", "failed", "waiting"]
         service.step()
         assert service.model.world.state.free.tolist() == [1, 1]
@@ -297,7 +297,7 @@ CODE = """
 import sys
 from pathlib import Path
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 with serving(load_grid(sys.argv[1]), Path(sys.argv[2]), 0, print) as service:
     print("serves", flush=True)
     service.run(once=True)

@@ -16,7 +16,7 @@ import pytest
 from experiments.bench import clusters as bench
 from experiments.service import batch
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from experiments.service.store import Store
 from grid.errors import GridError
 from metasched.live import Executor, JobError

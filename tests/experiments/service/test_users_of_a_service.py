@@ -9,7 +9,7 @@ import pytest
 
 from experiments.service.grid_file import load_grid
 from experiments.service.script import read_script
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from experiments.service.store import FILE, Store
 from grid.errors import GridError
 from grid.logs.formats import read
@@ -177,6 +177,10 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
     script.write_text("#!/bin/sh\n#SBATCH -t 0 -D sub\n  #SBATCH -n 2\n")
     found = read_script([str(script)])
     assert (found.time, found.folder, found.size) == (None, f"{tmp_path}/sub", None)
+    assert found.name == "job.sh"
+    for line, size in (("-N 2 --ntasks-per-node=4", 8), ("-N 2-4 -c 3", 6), ("-N 2 -n 3", 3)):
+        script.write_text(f"#!/bin/sh\n#SBATCH {line}\n")
+        assert read_script([str(script)]).size == size
     for line, says in (("-n many", "job.sh:2: found '#SBATCH -n many'"), ("-t x", "job.sh:2: f")):
         script.write_text(f"#!/bin/sh\n#SBATCH {line}\n")
         bad = call("submit", *to, script)

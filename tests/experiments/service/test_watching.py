@@ -13,7 +13,7 @@ import pyte
 import pytest
 
 from experiments.service.grid_file import load_grid
-from experiments.service.service import serving
+from experiments.service.serving import serving
 from experiments.service.watching import TOP, _reachable
 from tests.experiments.commands import call
 
