@@ -7,12 +7,13 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.service.database import Database
 from grid.errors import GridError
 from grid.foreign import plain
 
@@ -26,8 +27,6 @@ DONE, FAILED, CANCELLED, LOST = "done", "failed", "cancelled", "lost"
 It is lost if it had begun, and neither it nor its site has told what became of it.
 """
 ENDED = DONE, FAILED, CANCELLED, LOST
-PATIENCE = 30.0
-"""Time in which another process has to be done with the file, s."""
 
 _TABLES = f"""
 CREATE TABLE jobs (
@@ -55,8 +54,6 @@ CREATE TABLE jobs (
 CREATE INDEX of_state ON jobs (state);
 CREATE INDEX which_held ON jobs (job) WHERE held;
 CREATE INDEX to_end ON jobs (job) WHERE cancelled;
-CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-PRAGMA user_version = {VERSION};
 """
 
 
@@ -136,7 +133,7 @@ class LiveJob:
         return {key: getattr(self, key) for key in (*keys, "exit_status")}
 
 
-class Store:
+class Store(Database):
     """The jobs of a service, in a folder that is its user's alone.
 
     Parameters
@@ -151,45 +148,7 @@ class Store:
         If it cannot be used.
     """
 
-    def __init__(self, folder: Path, make: bool = False) -> None:
-        self.folder = folder
-        file = folder / FILE
-        if not make and not file.is_file():
-            raise GridError(f"{folder}: no service has been there; accepted: --state of one")
-        try:
-            if make and not (file.exists() and file.stat().st_size):
-                if folder.is_dir() and {*os.listdir(folder)} - {FILE}:
-                    raise GridError(
-                        f"{folder}: found other files; accepted: a new folder, or a service's"
-                    )
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                folder.chmod(0o700)
-            with ExitStack() as failed:
-                self._file = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
-                failed.callback(self._file.close)
-                self._file.row_factory = sqlite3.Row
-                self._file.execute("PRAGMA journal_mode = WAL")
-                self._file.execute("PRAGMA synchronous = FULL")
-                self._check(make)
-                failed.pop_all()
-        except (OSError, sqlite3.Error) as error:
-            raise GridError(
-                f"{folder}: cannot be used: {error}; accepted: a new folder, or a service's"
-            ) from None
-
-    def _check(self, make: bool) -> None:
-        (version,) = self._file.execute("PRAGMA user_version").fetchone()
-        if (
-            version == 0
-            and make
-            and not self._file.execute("SELECT 1 FROM sqlite_schema").fetchone()
-        ):
-            self._file.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-        elif version != VERSION:
-            raise GridError(
-                f"{self.folder / FILE}: found version {version}; accepted: {VERSION}, of this "
-                "metasched"
-            )
+    file, tables, version, whose = FILE, _TABLES, VERSION, "service"
 
     def copy(self) -> Store:
         """Return a copy in memory, of which nothing is kept."""
@@ -198,32 +157,6 @@ class Store:
         other._file.row_factory = sqlite3.Row
         self._file.backup(other._file)
         return other
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Have all that is written meanwhile be written together, or nothing.
-
-        Raises
-        ------
-        GridError
-            If it cannot be, as where the disk is full.
-        """
-        try:
-            self._file.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._file.execute("ROLLBACK")
-                raise
-            self._file.execute("COMMIT")
-        except sqlite3.Error as error:
-            with suppress(sqlite3.Error):
-                self._file.execute("ROLLBACK")
-            raise GridError(f"{self.folder / FILE}: cannot be written: {error}") from None
 
     def add(
         self,
@@ -309,22 +242,6 @@ class Store:
         live = (WAITING, STARTING, RUNNING)
         ((found,),) = self._asked("SELECT count(*) FROM jobs WHERE state IN (?, ?, ?)", live)
         return int(found)
-
-    def note(self, name: str, value: Any = None) -> Any:
-        """Keep a value by name; return that which is kept, None if there is none."""
-        if value is not None:
-            self._asked("REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
-        rows = self._asked("SELECT value FROM notes WHERE name = ?", (name,))
-        return json.loads(rows[0][0]) if rows else None
-
-    def _asked(self, what: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        """Return the rows that answer a question; a `GridError` if the file cannot."""
-        try:
-            return self._file.execute(what, values).fetchall()
-        except sqlite3.Error as error:
-            raise GridError(
-                f"{self.folder / FILE}: {error}; accepted: the file of a service, as it was written"
-            ) from None
 
     def ring(self) -> bool:
         """Wake the service, if it is there, and tell whether it is: it looks each second, too."""
