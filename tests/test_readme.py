@@ -10,6 +10,8 @@ import runpy
 import shlex
 import shutil
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
 
@@ -23,6 +25,9 @@ from agents.pace.hardware import hardware_of
 from experiments.cli.app import main
 from experiments.service.grid_file import load_grid
 from experiments.service.service import serving
+from experiments.service.shadow.look import Look, Remembered
+from experiments.service.shadow.sightings import Sightings
+from experiments.service.slurm import Processors
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.logs.workload import read_log
@@ -138,6 +143,10 @@ def test_block_runs(language, code, folder):
                     has_run(Path("live"))
                 if words[0] == "view":
                     words += ["--port", "0"]
+                if words[0] == "shadow":
+                    has_seen(Path("seen"))
+                    if "--report" not in words:
+                        continue  # there are no clusters here; tests of shadows watch some
                 if words[0] == "reproduce":
                     words += LITTLE[words[1]]
                 result = CliRunner().invoke(main, words)
@@ -162,6 +171,17 @@ def has_run(state):
             service.run(once=True)
             for _ in range(5):
                 service.store.add(["true"], 1)
+
+
+def has_seen(state):
+    """Have a shadow of a cluster been there."""
+    if not state.exists():
+        Path("clusters.toml").write_text('[[sites]]\nname = "north"\ndriver = "slurm"\n')
+        with closing(Sightings(state, make=True)) as sightings:
+            load_grid("clusters.toml", sizes={"north": 4}, driver=Remembered).note_in(sightings)
+            sightings.note("began", time.time() - 1.0)
+            sightings.note("pairs", [["home", "easy"]])
+            sightings.record("north", Look(Processors("main", 0, 4, 0, 4), []))
 
 
 def standing_in(path, processors, jobs):

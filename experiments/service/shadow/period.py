@@ -114,7 +114,7 @@ def period_of(
         "still running": live & jobs["started"].notna(),
         "still waiting": live & jobs["started"].isna(),
         "ended before they began": within & jobs["started"].isna(),
-        "there before the shadow": ran & within & early,
+        "there before the shadow": ran & within & early & jobs["ended"].ge(first),
         f"came more than {LONGEST / 86400:g} days before": ran & within & ~early & long_ago,
         "end not seen": lost,
     }

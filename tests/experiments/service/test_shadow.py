@@ -162,7 +162,7 @@ def test_a_job_is_counted_in_the_period_that_sees_its_end_and_in_no_other(record
 
 def test_what_was_there_before_holds_processors_and_is_not_counted(record, scenario):
     early = [seen("1", -50, -40, size=2), seen("2", -30, size=2)]
-    record(0, "a", *early)
+    record(0, "a", *early, seen("0", -90, -90, -80))
     mine = seen("3", 10, 110, 160, size=2)
     ended = [seen("1", -50, -40, 60, size=2), seen("2", -30, 60, 110, size=2)]
     record(200, "a", *ended, mine)
