@@ -22,6 +22,7 @@ from experiments.service.shadow.period import UNSEEN, period_of
 from experiments.service.shadow.report import in_periods, told_of
 from experiments.service.shadow.sightings import Sightings
 from experiments.show.numbers import counted, duration
+from grid.errors import GridError
 
 Say = Callable[[str], object]
 
@@ -74,11 +75,17 @@ class Shadow:
 
         with suppress(KeyboardInterrupt):
             while not self._stopped.wait(max(0.0, max(ready, begin + every) - time.time())):
-                if (self._sightings.last_look() or 0.0) - begin >= every:
-                    found = report(whole=True)
-                    begin = found["end"]
-                    tell(found)
                 ready = time.time() + self._asked.pause
+                if (self._sightings.last_look() or 0.0) - begin < every:
+                    continue
+                try:
+                    found = report(whole=True)
+                except GridError as error:  # what comes is to be seen all the same
+                    self._say(f"no report: {error}")
+                    ready = time.time() + every
+                    continue
+                begin = found["end"]
+                tell(found)
         if (self._sightings.last_look() or 0.0) > begin:
             tell(report(whole=False))
 

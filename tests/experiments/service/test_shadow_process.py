@@ -17,11 +17,13 @@ import pytest
 from experiments.service import batch
 from experiments.service.grid_file import load_grid
 from experiments.service.shadow import look as looking
+from experiments.service.shadow import watching
 from experiments.service.shadow.comparing import Pair
 from experiments.service.shadow.look import Seen, Watched, look
 from experiments.service.shadow.sightings import Sightings
 from experiments.service.shadow.watching import Asked, shadowing
 from experiments.service.slurm import Processors
+from grid.errors import GridError
 from tests.experiments.commands import call
 
 from .served import WATCHED
@@ -122,6 +124,33 @@ def test_a_site_that_is_silent_is_told_once_and_the_other_goes_on(slurm, tmp_pat
         looks = [row["site"] for row in sightings.looks(0.0)]
     assert looks.count("b") > 1
     assert "a" in looks
+
+
+def test_periods_follow_each_other_even_if_one_cannot_be_told(slurm, tmp_path, monkeypatch):
+    grid, said, told = load_grid(str(tmp_path / "grid.toml"), driver=Watched), [], []
+    known, asked = watching.period_of, []
+
+    def failing(*given):
+        asked.append(given)
+        if len(asked) == 1:
+            raise GridError("jobs: found some; accepted: others")
+        return known(*given)
+
+    monkeypatch.setattr(watching, "period_of", failing)
+
+    def tell(found):
+        told.append(found)
+        if len(told) == 2:
+            shadow.stop()
+
+    with shadowing(grid, tmp_path / "state", Asked((HOME,), 0.4, 0.05), said.append) as shadow:
+        shadow.run(tell)
+    assert "no report: jobs: found some; accepted: others" in said
+    with closing(Sightings(tmp_path / "state")) as sightings:
+        first, second = sightings.periods()
+    assert [first["begin"], second["begin"]] == [told[0]["begin"], first["end"]]
+    assert first["end"] - first["begin"] >= 0.4
+    assert told[-1]["begin"] in (second["begin"], second["end"])
 
 
 def until(holds):
