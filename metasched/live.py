@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from experiments.service.calls.executor import Executor, TaskFuture
-from experiments.service.calls.files import JobError
+from experiments.service.calls.task_files import JobError
 from experiments.service.connection import Connection, Job
 from experiments.service.store import LiveJob
 

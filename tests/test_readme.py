@@ -10,7 +10,8 @@ import runpy
 import shlex
 import shutil
 import sys
-from contextlib import nullcontext
+import time
+from contextlib import closing, nullcontext
 from pathlib import Path
 from textwrap import dedent
 
@@ -22,8 +23,11 @@ from agents.pace.application import application_of
 from agents.pace.evaluation import Evaluator
 from agents.pace.hardware import hardware_of
 from experiments.cli.app import main
+from experiments.service.at_sites.slurm import Processors
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
+from experiments.service.shadow.look import Look, Remembered
+from experiments.service.shadow.sightings import Sightings
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.logs.workload import read_log
@@ -143,6 +147,10 @@ def test_block_runs(language, code, folder):
                     continue  # which needs a terminal
                 if words[0] == "view":
                     words += ["--port", "0"]
+                if words[0] == "shadow":
+                    has_seen(Path("seen"))
+                    if "--report" not in words:
+                        continue  # there are no clusters here; tests of shadows watch some
                 if words[0] == "reproduce":
                     words += LITTLE[words[1]]
                 result = CliRunner().invoke(main, words)
@@ -167,6 +175,17 @@ def has_run(state):
             service.run(once=True)
             for _ in range(5):
                 service.store.add(["true"], 1)
+
+
+def has_seen(state):
+    """Have a shadow of a cluster been there."""
+    if not state.exists():
+        Path("clusters.toml").write_text('[[sites]]\nname = "north"\ndriver = "slurm"\n')
+        with closing(Sightings(state, make=True)) as sightings:
+            load_grid("clusters.toml", sizes={"north": 4}, driver=Remembered).note_in(sightings)
+            sightings.note("began", time.time() - 1.0)
+            sightings.note("pairs", [["home", "easy"]])
+            sightings.record("north", Look(Processors("main", 0, 4, 0, 4), []))
 
 
 def standing_in(path, processors, jobs):

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from agents.model import GridModel
 from experiments.bench.served import served
 from experiments.run.replacing import scratch
-from experiments.service.batch_system import LaterError, RefusedError, SilentError
+from experiments.service.at_sites.batch_system import LaterError, RefusedError, SilentError
+from experiments.service.at_sites.site import OUTPUT, RUN_ONCE, began_at, end_of
 from experiments.service.grid_file import LiveGrid, load_grid
-from experiments.service.sites import OUTPUT, RUN_ONCE, began_at, end_of
 from experiments.service.store import DONE, LiveJob, Store
 from grid.distributions import BoundedPareto, LogUniformSizes
 from grid.errors import GridError

@@ -14,9 +14,9 @@ from typing import Any
 
 from experiments.bench.measurement import Measurement
 from experiments.bench.served import Served, served
+from experiments.service.at_sites.site import OUTPUT
 from experiments.service.grid_file import LiveGrid, load_grid
 from experiments.service.service import Service
-from experiments.service.sites import OUTPUT
 from experiments.service.store import LiveJob, Store
 
 SITES = 10

@@ -30,6 +30,7 @@ from experiments.cli.pages import explain, plot, report, view
 from experiments.cli.process import Program
 from experiments.cli.reproduce import reproduce
 from experiments.cli.run import run
+from experiments.cli.shadow import shadow
 from experiments.cli.study import saturation, study
 
 
@@ -42,6 +43,7 @@ def main() -> None:
 for each in (
     *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
     *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
-    *(cancel, drain, forecast, hindcast, hold, log, queue, release, serve, submit, top, view, wait),
+    *(cancel, drain, forecast, hindcast, hold, log, queue, release, serve, shadow, submit, top),
+    *(view, wait),
 ):
     main.add_command(each)

@@ -27,7 +27,7 @@ def check(scheduler: str, as_json: bool) -> None:
     with telling("loading"):
         from experiments.checks.check import check as check_scheduler
         from experiments.checks.verdicts import print_verdicts
-        from experiments.cli.compiling import saying_when_compiling
+        from experiments.sweeps.compiling import saying_when_compiling
 
     with stdout_kept() as stdout:
         with users_code(), saying_when_compiling(always=False), telling("trying it") as watch:

@@ -168,7 +168,7 @@ def _check_own(page: str) -> None:
 def _compile(scenario: Scenario, seed: int) -> None:
     """Compile what a scenario needs, which also tells whether it can be run."""
     from experiments.cli.available import tell_notes
-    from experiments.cli.compiling import saying_when_compiling
+    from experiments.sweeps.compiling import saying_when_compiling
     from grid.workloads.table import stated_by
 
     with saying_when_compiling(always=True):

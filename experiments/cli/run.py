@@ -164,12 +164,12 @@ def _run_once(
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
-        from experiments.cli.compiling import saying_when_compiling
         from experiments.run.checkpoints import Saving, read
         from experiments.run.files import check_files, check_folder
         from experiments.run.running import Display
         from experiments.run.running import resume as resume_run
         from experiments.run.running import run as run_scenario
+        from experiments.sweeps.compiling import saying_when_compiling
 
     live, pace, follow = asked.live, asked.pace, asked.follow
     shown = bool(live) if as_json else live

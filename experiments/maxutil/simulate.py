@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from experiments.cli.compiling import saying_when_compiling
 from experiments.maxutil.formulas import Answer
 from experiments.maxutil.heavy_traffic import HeavyTraffic
 from experiments.maxutil.poisson import PoissonArrivals
 from experiments.maxutil.system import System
 from experiments.show.numbers import number
+from experiments.sweeps.compiling import saying_when_compiling
 from experiments.sweeps.statistics import Interval
 from grid.capacity import Capacity
 from grid.errors import GridError

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from experiments.service import given
+from experiments.service.at_sites.site import OUTPUT
 from experiments.service.given import Time, Words
 from experiments.service.script import read_script
-from experiments.service.sites import OUTPUT
 from experiments.service.store import DONE, WAITING, LiveJob, Store
 from grid.errors import GridError
 from grid.foreign import quoted

@@ -15,8 +15,8 @@ from experiments.scenario.fields import strings
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.toml import PLATFORM_KEYS
-from experiments.service.drivers import DRIVERS, Driver
-from experiments.service.store import Store
+from experiments.service.at_sites.drivers import DRIVERS, Driver
+from experiments.service.database import Database
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
@@ -59,7 +59,7 @@ class LiveGrid:
         told = self.scenario.to_dict()
         return f"{self.scenario.name}: {told['global']} over {told['local']}"
 
-    def note_in(self, store: Store) -> None:
+    def note_in(self, store: Database) -> None:
         """Have a file of jobs tell which grid they are served on, and which sites it ever had."""
         scenario, ever = self.scenario, store.note("ever") or {}
         clusters = scenario.platform.clusters
@@ -79,6 +79,7 @@ def load_grid(
     global_: str | None = None,
     local: str | None = None,
     sizes: Mapping[str, int] | None = None,
+    driver: type[Driver] = Driver,
 ) -> LiveGrid:
     """Read the grid in a file, or one that comes with the product.
 
@@ -89,6 +90,8 @@ def load_grid(
         Schedulers, instead of those of the file.
     sizes : dict of str to int, optional
         Of sites, as they were before: for those that do not answer.
+    driver : type of Driver
+        What opens sites.
 
     Raises
     ------
@@ -109,7 +112,9 @@ def load_grid(
     sites = _tables(table, "sites", where)
     if not sites:
         raise ScenarioError(f"{where}: sites: none; accepted: at least one, [[sites]]")
-    drivers = [_driver(each, f"{where}: sites[{at}]", sizes) for at, each in enumerate(sites)]
+    drivers = [
+        _driver(each, f"{where}: sites[{at}]", sizes, driver) for at, each in enumerate(sites)
+    ]
     clusters = [
         {key: site[key] for key in OF_CLUSTER if key in site} | {"size": driver.size}
         for site, driver in zip(sites, drivers, strict=True)
@@ -167,7 +172,9 @@ def _tables(table: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]
     return found
 
 
-def _driver(site: dict[str, Any], where: str, sizes: Mapping[str, int] | None) -> Driver:
+def _driver(
+    site: dict[str, Any], where: str, sizes: Mapping[str, int] | None, driver: type[Driver]
+) -> Driver:
     """Return what opens a site, of which it knows the size."""
     name = site.get("driver", "local")
     if not isinstance(name, str) or name not in DRIVERS:
@@ -182,7 +189,7 @@ def _driver(site: dict[str, Any], where: str, sizes: Mapping[str, int] | None) -
         if needed and key not in site:
             raise ScenarioError(f"{where}: {key}: missing; accepted: {what}")
         given[key] = site.get(key)
-    return Driver(name, given, where, (sizes or {}).get(site.get("name", "")))
+    return driver(name, given, where, (sizes or {}).get(site.get("name", "")))
 
 
 def _jobs(job: dict[str, Any], where: str) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ from experiments.service.store import FILE, LOCK, Store
 from grid.errors import GridError
 
 
-def locked(folder: Path) -> Any:
-    """Return a file that says that a service is there, as long as it is open.
+def locked(folder: Path, what: str = "service") -> Any:
+    """Return a file that says that a service, or something else, is there while it is open.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def locked(folder: Path) -> Any:
     except OSError:
         file.close()
         raise GridError(
-            f"{folder}: another service is there already; accepted: another --state"
+            f"{folder}: another {what} is there already; accepted: another --state"
         ) from None
     return file
 

@@ -15,11 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from experiments.events import log
+from experiments.service.at_sites.site import (
+    Began,
+    End,
+    Site,
+    Told,
+    began_at,
+    claimant,
+    end_of,
+    ending,
+)
 from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import Audit
 from experiments.service.mirror import Mirror, rows_of
 from experiments.service.presence import bell, locked
-from experiments.service.sites import Began, End, Site, Told, began_at, claimant, end_of, ending
 from experiments.service.store import (
     BELL,
     CANCELLED,

@@ -6,14 +6,14 @@ import copy
 import json
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.service.database import Database
 from grid.errors import GridError
 from grid.foreign import plain
 
@@ -29,8 +29,6 @@ It is lost if it had begun, and neither it nor its site has told what became of 
 ENDED = DONE, FAILED, CANCELLED, LOST
 LIVE = (WAITING, STARTING, RUNNING)
 _MOST = 2**63 - 1  # of the integers of SQLite
-PATIENCE = 30.0
-"""Time in which another process has to be done with the file, s."""
 
 _TABLES = f"""
 CREATE TABLE jobs (
@@ -58,8 +56,6 @@ CREATE TABLE jobs (
 CREATE INDEX of_state ON jobs (state);
 CREATE INDEX which_held ON jobs (job) WHERE held;
 CREATE INDEX to_end ON jobs (job) WHERE cancelled;
-CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-PRAGMA user_version = {VERSION};
 """
 
 
@@ -139,7 +135,7 @@ class LiveJob:
         return {key: getattr(self, key) for key in (*keys, "exit_status")}
 
 
-class Store:
+class Store(Database):
     """The jobs of a service, in a folder that is its user's alone; threads may share it.
 
     Parameters
@@ -154,49 +150,11 @@ class Store:
         If it cannot be used.
     """
 
-    def __init__(self, folder: Path, make: bool = False) -> None:
-        self.folder = folder
-        self._bell: Path | None = folder / BELL
-        self._lock = threading.RLock()  # a transaction is all threads', unless they wait
-        file = folder / FILE
-        if not make and not file.is_file():
-            raise GridError(f"{folder}: no service has been there; accepted: the folder of one")
-        try:
-            if make and not (file.exists() and file.stat().st_size):
-                if folder.is_dir() and {*os.listdir(folder)} - {FILE}:
-                    raise GridError(
-                        f"{folder}: found other files; accepted: a new folder, or a service's"
-                    )
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                folder.chmod(0o700)
-            with ExitStack() as failed:
-                self._file = sqlite3.connect(
-                    file, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-                )
-                failed.callback(self._file.close)
-                self._file.row_factory = sqlite3.Row
-                self._file.execute("PRAGMA journal_mode = WAL")
-                self._file.execute("PRAGMA synchronous = FULL")
-                self._check(make)
-                failed.pop_all()
-        except (OSError, sqlite3.Error) as error:
-            raise GridError(
-                f"{folder}: cannot be used: {error}; accepted: a new folder, or a service's"
-            ) from None
+    file, tables, number, whose = FILE, _TABLES, VERSION, "service"
 
-    def _check(self, make: bool) -> None:
-        (version,) = self._file.execute("PRAGMA user_version").fetchone()
-        if (
-            version == 0
-            and make
-            and not self._file.execute("SELECT 1 FROM sqlite_schema").fetchone()
-        ):
-            self._file.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-        elif version != VERSION:
-            raise GridError(
-                f"{self.folder / FILE}: found version {version}; accepted: {VERSION}, of this "
-                "metasched"
-            )
+    def __init__(self, folder: Path, make: bool = False) -> None:
+        super().__init__(folder, make)
+        self._bell: Path | None = folder / BELL
 
     def copy(self) -> Store:
         """Return a copy in memory, of which nothing is kept, and which wakes nobody."""
@@ -206,32 +164,6 @@ class Store:
         other._file.row_factory = sqlite3.Row
         self._file.backup(other._file)
         return other
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self._file.close()
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Have all that is written meanwhile be written together, or nothing.
-
-        Raises
-        ------
-        GridError
-            If it cannot be, as where the disk is full.
-        """
-        with self._lock:
-            try:
-                self._file.execute("BEGIN IMMEDIATE")
-                yield
-                self._file.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise GridError(f"{self.folder / FILE}: cannot be written: {error}") from None
-            finally:  # also if Ctrl-C comes between two statements
-                if self._file.in_transaction:
-                    with suppress(sqlite3.Error):
-                        self._file.execute("ROLLBACK")
 
     def add(
         self,
@@ -332,23 +264,6 @@ class Store:
         """Return a number that is another one after any other connection has written."""
         ((found,),) = self._asked("PRAGMA data_version", ())
         return int(found)
-
-    def note(self, name: str, value: Any = None) -> Any:
-        """Keep a value by name; return that which is kept, None if there is none."""
-        if value is not None:
-            self._asked("REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
-        rows = self._asked("SELECT value FROM notes WHERE name = ?", (name,))
-        return json.loads(rows[0][0]) if rows else None
-
-    def _asked(self, what: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        """Return the rows that answer a question; a `GridError` if the file cannot."""
-        try:
-            with self._lock:
-                return self._file.execute(what, values).fetchall()
-        except sqlite3.Error as error:
-            raise GridError(
-                f"{self.folder / FILE}: {error}; accepted: the file of a service, as it was written"
-            ) from None
 
     def ring(self) -> bool:
         """Wake the service, if it is there, and tell whether it is: it looks each second, too."""

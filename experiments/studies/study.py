@@ -19,7 +19,6 @@ import numpy as np
 from rich.console import Console
 
 from agents.importing import importable_from
-from experiments.cli.compiling import saying_when_compiling
 from experiments.run.files import check_file
 from experiments.run.own_metrics import check_names
 from experiments.run.summary import version
@@ -35,6 +34,7 @@ from experiments.studies.notes import noted, notes_of
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import StudyRun, numbers_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
+from experiments.sweeps.compiling import saying_when_compiling
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.inputs import named_files, own_code, unfit

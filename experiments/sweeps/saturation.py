@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.model import GridModel
-from experiments.cli.compiling import saying_when_compiling
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import idle
 from experiments.show.numbers import percent
 from experiments.sweeps.bracket import WIDTH, Bracket
+from experiments.sweeps.compiling import saying_when_compiling
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.inputs import digest_of_files

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agents.model import GridModel
 from agents.registry import OF_SCRIPTS
-from experiments.cli.compiling import saying_when_compiling
 from experiments.cli.users_errors import in_words
+from experiments.sweeps.compiling import saying_when_compiling
 from experiments.sweeps.executors import Workers, at_piece, local_workers, steps
 from experiments.sweeps.forecast import Forecast, Told
 from experiments.sweeps.run_store import Kept

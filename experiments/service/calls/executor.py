@@ -15,8 +15,8 @@ from itertools import chain, islice
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from experiments.service.calls.files import clear, forget, hand_over, taken, written
 from experiments.service.calls.task import each_of
+from experiments.service.calls.task_files import clear, forget, hand_over, taken, written
 from experiments.service.connection import Connection, Job
 from experiments.service.given import Time
 from experiments.service.store import WAITING

@@ -14,7 +14,7 @@ from experiments.events.job_events import STARTED
 from experiments.events.log import BEGAN, BEGUN, EXITED
 from experiments.events.log import FAILED as NEVER_RAN
 from experiments.events.reading import events_of_file
-from experiments.service import sites
+from experiments.service.at_sites.site import began_at, claimant, end_of
 from experiments.service.history import audit
 from experiments.service.store import DONE, ENDED, FAILED, LOST, RUNNING, LiveJob, Store
 from experiments.show.numbers import counted
@@ -41,7 +41,7 @@ def verify(folder: Path) -> list[Verdict]:
     with closing(Store(folder)) as store:
         jobs, ever = store.jobs(), store.note("ever") or {}
     ran = [job for job in jobs if job.started is not None]
-    kept = [job for job in ran if sites.claimant(_place(folder, job))]
+    kept = [job for job in ran if claimant(_place(folder, job))]
     heard = _heard(folder / audit.FILE, {job.job: job for job in jobs})
     return [
         Verdict.of("states are consistent", _states(jobs), counted(len(jobs), "job")),
@@ -77,7 +77,7 @@ def _left(folder: Path, kept: Sequence[LiveJob]) -> Problems:
     """Find jobs whose folders tell otherwise than is known: of their starts and exit statuses."""
     for job in kept:
         place = _place(folder, job)
-        began, end = sites.began_at(place), sites.end_of(job.job, place)
+        began, end = began_at(place), end_of(job.job, place)
         if began is not None and abs(began - (job.started or 0.0)) > ALIKE:
             yield f"{job}: started at {job.started}; its folder says {began}"
         if end is not None and job.ended is not None and job.exit_status != end.exit_status:
@@ -91,7 +91,7 @@ def _twice(folder: Path, kept: Sequence[LiveJob]) -> Problems:
     for job in kept:
         for attempt in range(1, job.attempt):
             place = _place(folder, job, attempt)
-            if (end := sites.end_of(job.job, place)) is not None and end.exit_status == 0:
+            if (end := end_of(job.job, place)) is not None and end.exit_status == 0:
                 yield f"{job}: attempt {attempt} had succeeded, and it ran again"
             if not job.requeue:
                 yield f"{job}: attempt {attempt} began, and it may not run again"

@@ -19,6 +19,20 @@ name = "B"
 slots = 1
 """
 
+WATCHED = """
+global = "dll"
+local = "fcfs"
+[[sites]]
+name = "a"
+driver = "slurm"
+slurm_conf = "a.conf"
+[[sites]]
+name = "b"
+driver = "slurm"
+slurm_conf = "b.conf"
+"""
+"""Two clusters of Slurm, which is asked by the names of their files."""
+
 
 def served(grid, state, *jobs, **options):
     """Have jobs run to their ends; return them, and what was told."""

@@ -11,12 +11,18 @@ from contextlib import closing, suppress
 
 import pytest
 
-from experiments.service import batch
-from experiments.service.batch import BatchSite
-from experiments.service.batch_system import LaterError, Listed, Look, RefusedError, SilentError
+from experiments.service.at_sites import batch
+from experiments.service.at_sites.batch import BatchSite
+from experiments.service.at_sites.batch_system import (
+    LaterError,
+    Listed,
+    Look,
+    RefusedError,
+    SilentError,
+)
+from experiments.service.at_sites.site import Began, End, Told, ending
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
-from experiments.service.sites import Began, End, Told, ending
 from experiments.service.store import Store
 
 from .served import GRID

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments.service.at_sites.local import LocalSite
+from experiments.service.at_sites.site import RUN_ONCE
 from experiments.service.grid_file import load_grid
-from experiments.service.local import LocalSite
 from experiments.service.serving import serving
-from experiments.service.sites import RUN_ONCE
 from experiments.service.store import Store
 from grid.errors import GridError
 from tests.experiments.commands import call
@@ -364,7 +364,7 @@ def test_a_job_is_asked_to_end_whose_command_is_still_to_come(grid, state, tmp_p
     slow.write_text(
         script.replace('(exec "$@")', 'until [ -e "$folder/gate" ]; do :; done; (exec "$@")')
     )
-    monkeypatch.setattr("experiments.service.local.RUN_ONCE", str(slow))
+    monkeypatch.setattr("experiments.service.at_sites.local.RUN_ONCE", str(slow))
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "60"], 1)
         gate = state / "jobs" / "1" / "gate"

@@ -8,15 +8,21 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import ExitStack, closing
+from datetime import datetime
 
 import pytest
 
 from experiments.bench import clusters as bench
-from experiments.service import batch
+from experiments.service.at_sites import batch
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
+from experiments.service.shadow.comparing import Pair
+from experiments.service.shadow.look import Watched
+from experiments.service.shadow.sightings import Sightings
+from experiments.service.shadow.watching import Asked, shadowing
 from experiments.service.store import Store
 from grid.errors import GridError
 from metasched.live import Executor, JobError
@@ -24,7 +30,7 @@ from tests.agents.slurm.real_cluster import DAEMONS, RealCluster, lacking
 from tests.experiments.commands import call
 
 from .served import at_work
-from .test_service import CODE, ROOT, shell, until
+from .test_service import CODE, ROOT, SOON, shell, until
 
 SITE = '[[sites]]\nname = "{name}"\ndriver = "slurm"\nslurm_conf = "{conf}"\n'
 CONF = """\
@@ -300,3 +306,57 @@ def test_clusters_by_psij(grid, state, clusters, monkeypatch):
     grid.write_text(grid.read_text().replace('"slurm"', '"slrum"'))
     with pytest.raises(GridError, match="executor: found 'slrum'; did you mean slurm"):
         load_grid(str(grid))
+
+
+@pytest.mark.thorough
+def test_a_shadow_sees_what_slurm_did(grid, state, clusters, tmp_path):
+    of, told = clusters["a"], []
+    usual = "-D", str(tmp_path), "-o", "/dev/null", "--parsable"
+    held = int(ask(of, "sbatch", *usual, "-n", "1", "-H", "--wrap", "true"))
+
+    def seen():
+        with closing(Sightings(state)) as sightings:
+            return [dict(job) for job in sightings.jobs(0.0)]
+
+    def until_seen(**facts):
+        begun = time.monotonic()
+        while not any(facts.items() <= job.items() for job in seen()):
+            assert time.monotonic() - begun < SOON
+            time.sleep(0.2)
+
+    def submit():
+        try:
+            until_seen(id=str(held), state="PENDING")
+            ask(of, "sbatch", *usual, "-n", "3", "-t", "2", "--array=1-4%2", "--wrap", "sleep 2")
+            ask(of, "sbatch", *usual, "-n", "2", "-t", "1", "--wrap", "sleep 1")
+            long = ask(of, "sbatch", *usual, "-n", "8", "--requeue", "--wrap", "sleep 99").strip()
+            until_seen(id=long, state="RUNNING")
+            ask(of, "scontrol", "requeue", long)
+            until_seen(id=long, restarts=1)
+        finally:
+            shadow.stop()
+
+    asked = Asked((Pair("home", "easy"), Pair("dll", "easy")), 1000.0, 1.0)
+    try:
+        with shadowing(load_grid(str(grid), driver=Watched), state, asked, print) as shadow:
+            submitting = threading.Thread(target=submit)
+            submitting.start()
+            shadow.run(told.append)
+            submitting.join()
+    finally:
+        ask(of, "scancel", "--me")
+    jobs = [job for job in seen() if job["submitted"] >= told[0]["begin"]]
+    first, again = (job for job in jobs if job["size"] == 8)
+    assert (first["state"], first["ended"]) == ("REQUEUED", again["submitted"])
+    assert (again["started"], again["restarts"]) == (None, 1)
+    done = [job for job in jobs if job["state"] == "COMPLETED"]
+    assert sorted(job["id"].partition("_")[2] for job in done) == ["", "1", "2", "3", "4"]
+    lines = (of.folder / "ended.txt").read_text().splitlines()
+    lines = [line for line in lines if "JobState=COMPLETED" in line][-5:]
+    said = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines]
+    for name in ("submitted", "started", "ended"):
+        word = {"submitted": "SubmitTime", "started": "StartTime", "ended": "EndTime"}[name]
+        times = sorted(datetime.fromisoformat(each[word]).timestamp() for each in said)
+        assert sorted(job[name] for job in done) == times
+    assert told[0]["left_out"]["still waiting"] == 2
+    assert [row["jobs"] for row in told[0]["policies"]] == [6, 6, 6]

@@ -6,10 +6,18 @@ import math
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
-from experiments.service.batch_system import LaterError, Listed, Look, RefusedError, SilentError
+from experiments.service.at_sites.batch_system import (
+    LaterError,
+    Listed,
+    Look,
+    RefusedError,
+    SilentError,
+)
 from experiments.service.store import LiveJob
 from grid.errors import GridError
 from grid.foreign import plain, quoted
@@ -26,13 +34,25 @@ LATER = "temporar", "try again", "submit limit"
 _KEPT = "PATH", "HOME", "LANG", "LC_ALL", "SLURM_CONF", "TZ"
 
 
-class Slurm:
-    """A partition of a Slurm cluster.
+class Processors(NamedTuple):
+    """What Slurm says of the processors of a partition."""
+
+    partition: str
+    allocated: int
+    idle: int
+    other: int
+    """Down or drained."""
+    size: int
+
+
+NO_PROCESSORS = Processors("", 0, 0, 0, 0)
+
+
+class Partition:
+    """A partition of a Slurm cluster that is only asked, and never told anything.
 
     Parameters
     ----------
-    prefix : str
-        How names of our jobs begin.
     conf : str, optional
         Its slurm.conf; the one that commands take by themselves, if not given.
     partition : str, optional
@@ -44,22 +64,101 @@ class Slurm:
         If Slurm's commands are not installed.
     """
 
-    def __init__(self, prefix: str, conf: str | None = None, partition: str | None = None) -> None:
-        self._prefix, self._partition = prefix, partition
+    commands: ClassVar[tuple[str, ...]] = ("squeue", "sinfo")
+
+    def __init__(self, conf: str | None = None, partition: str | None = None) -> None:
+        self._partition = partition
         self._environment = {key: os.environ[key] for key in _KEPT if key in os.environ}
         if conf is not None:
             self._environment["SLURM_CONF"] = conf
-        for command in ("sbatch", "squeue", "scancel", "sinfo"):
+        for command in self.commands:
             if shutil.which(command) is None:
                 raise GridError(f"slurm: no {command} here; accepted: Slurm's commands in PATH")
 
     def size(self) -> int:
-        """Return how many processors the partition has; a `GridError` if there is none."""
+        """Return how many processors it has; a `GridError` if there is no such partition."""
+        return self.processors().size
+
+    def processors(self) -> Processors:
+        """Return what its processors do; a `GridError` if there is no such partition."""
         found = self._partitions()
         if self._partition not in found:
             asked, names = quoted(self._partition or "a default"), sorted(filter(None, found))
             raise GridError(f"partition: found {asked}; accepted: {', '.join(names)}")
-        return found[self._partition][-1]
+        return found[self._partition]
+
+    def jobs(self, partition: str, widths: Mapping[str, int]) -> list[dict[str, str]]:
+        """Return of each job in a partition, whoever's, some fields of squeue by their widths.
+
+        Times are Unix times, s.
+        """
+        which = "--all", "--states=all", "--array", f"--partition={partition}"
+        fields = ",".join(f"{name}:{width}" for name, width in widths.items())
+        how = "--noheader", "--noconvert", f"--Format={fields}"
+        told = self._asked("squeue", *which, *how, SLURM_TIME_FORMAT="%s")
+        ends = [*pairwise(accumulate(widths.values(), initial=0))]
+        return [
+            {name: line[start:end].strip() for name, (start, end) in zip(widths, ends, strict=True)}
+            for line in told.splitlines()
+            if line.strip()
+        ]
+
+    def _partitions(self) -> dict[str | None, Processors]:
+        """Return what the processors of each do. None is the default one."""
+        found: dict[str | None, Processors] = {}
+        for line in self._asked("sinfo", "-h", "-a", "-o", "%P|%C").splitlines():
+            partition, _, counts = line.rpartition("|")
+            name = partition.rstrip("*")
+            found[name] = Processors(name, *map(int, counts.split("/")))
+            if partition.endswith("*"):
+                found[None] = found[name]
+        return found
+
+    def _asked(self, *words: str, **variables: str) -> str:
+        done = self._run(*words, **variables)
+        if done.returncode:
+            raise SilentError(_line(done.stderr) or f"{words[0]}: exit status {done.returncode}")
+        return done.stdout
+
+    def _run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                words,
+                env=self._environment | variables,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="surrogateescape",
+                timeout=ANSWER,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise SilentError(f"{words[0]} has not answered for {ANSWER:g} s") from None
+        except OSError as error:
+            raise SilentError(f"{words[0]}: {error}") from None
+
+
+class Slurm(Partition):
+    """A partition of a Slurm cluster that jobs are submitted to.
+
+    Parameters
+    ----------
+    prefix : str
+        How names of our jobs begin.
+    conf, partition : str, optional
+        As of `Partition`.
+
+    Raises
+    ------
+    GridError
+        If Slurm's commands are not installed.
+    """
+
+    commands: ClassVar[tuple[str, ...]] = ("sbatch", "squeue", "scancel", "sinfo")
+
+    def __init__(self, prefix: str, conf: str | None = None, partition: str | None = None) -> None:
+        self._prefix = prefix
+        super().__init__(conf, partition)
 
     def take_up(self, token: str, folder: Path) -> None:
         """Do nothing: names tell."""
@@ -80,8 +179,8 @@ class Slurm:
                 jobs[token] = listed
             if not (listed.ended or listed.waits):
                 held += int(processors)
-        allocated, _, other, size = self._partitions().get(self._partition, [0, 0, 0, 0])
-        return Look(jobs, size - other - max(0, allocated - held))
+        of_all = self._partitions().get(self._partition, NO_PROCESSORS)
+        return Look(jobs, of_all.size - of_all.other - max(0, of_all.allocated - held))
 
     def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
         """Submit a script, which Slurm copies, with the words after it."""
@@ -110,42 +209,6 @@ class Slurm:
         else:
             self._asked("scancel", name, "--state=PENDING")
             self._asked("scancel", name, "--state=RUNNING", "--signal=TERM", "--full")
-
-    def _partitions(self) -> dict[str | None, list[int]]:
-        """Return of each how many processors are allocated, idle, other (down or drained), and all.
-
-        None is the default one.
-        """
-        found: dict[str | None, list[int]] = {}
-        for line in self._asked("sinfo", "-h", "-a", "-o", "%P|%C").splitlines():
-            partition, _, counts = line.rpartition("|")
-            found[partition.rstrip("*")] = [*map(int, counts.split("/"))]
-            if partition.endswith("*"):
-                found[None] = found[partition.rstrip("*")]
-        return found
-
-    def _asked(self, *words: str) -> str:
-        done = self._run(*words)
-        if done.returncode:
-            raise SilentError(_line(done.stderr) or f"{words[0]}: exit status {done.returncode}")
-        return done.stdout
-
-    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                words,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                errors="surrogateescape",
-                timeout=ANSWER,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise SilentError(f"{words[0]} has not answered for {ANSWER:g} s") from None
-        except OSError as error:
-            raise SilentError(f"{words[0]}: {error}") from None
 
 
 def _line(text: str) -> str:

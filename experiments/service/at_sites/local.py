@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from experiments.service.sites import (
+from experiments.service.at_sites.site import (
     OF_JOB,
     OUTPUT,
     RUN_ONCE,

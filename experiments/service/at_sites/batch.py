@@ -14,15 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.service.batch_system import (
+from experiments.service.at_sites.asking import keep_asking
+from experiments.service.at_sites.batch_system import (
     BatchSystem,
     LaterError,
     Listed,
     Look,
     RefusedError,
-    SilentError,
 )
-from experiments.service.sites import (
+from experiments.service.at_sites.site import (
     CLAIM,
     EXIT_STATUS,
     OUTPUT,
@@ -35,7 +35,8 @@ from experiments.service.sites import (
     end_of,
     environment,
 )
-from experiments.service.store import PATIENCE, LiveJob
+from experiments.service.database import PATIENCE
+from experiments.service.store import LiveJob
 
 PLACE, ALIVE = "place", "alive"
 """What a job's folder has, too: for `RUN_ONCE`, and by it."""
@@ -187,18 +188,18 @@ class BatchSite:
 
     def _watch(self) -> None:
         """Look at the site, and tell it what it is to do, until this is closed."""
-        pause = LOOK
-        while not self._closed:
-            self._woken = False
-            try:
-                self._round()
-                pause = LOOK if self._jobs or self._over else IDLE
-            except Exception as error:  # whatever a driver raises: a site that is lost loses no job
-                pause = min(LONGEST, 2 * pause)
-                kind = "" if isinstance(error, SilentError) else f"{type(error).__name__}: "
-                self._is_silent(f"{kind}{error}")
-            with self._changed:
-                self._changed.wait_for(self._is_wanted, pause)
+        if not self._closed:
+            keep_asking(self._ask, self._is_silent, self._wait, LOOK, LONGEST)
+
+    def _ask(self) -> float:
+        self._woken = False
+        self._round()
+        return LOOK if self._jobs or self._over else IDLE
+
+    def _wait(self, pause: float) -> bool:
+        with self._changed:
+            self._changed.wait_for(self._is_wanted, pause)
+        return not self._closed
 
     def _is_wanted(self) -> bool:
         """Tell whether the next look is to be now: what is new waits for one that answers."""

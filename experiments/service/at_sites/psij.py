@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from experiments.service.batch_system import LaterError, Listed, Look, RefusedError
+from experiments.service.at_sites.batch_system import LaterError, Listed, Look, RefusedError
 from experiments.service.store import LiveJob
 from grid.errors import GridError
 from grid.foreign import plain, quoted

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from experiments.scenario.checked import ScenarioError
-from experiments.service.batch import MOST, BatchSite
-from experiments.service.batch_system import BatchSystem, SilentError
-from experiments.service.local import LocalSite
-from experiments.service.psij import PsiJ, known_executor
-from experiments.service.sites import Site
-from experiments.service.slurm import Slurm
+from experiments.service.at_sites.batch import MOST, BatchSite
+from experiments.service.at_sites.batch_system import BatchSystem, SilentError
+from experiments.service.at_sites.local import LocalSite
+from experiments.service.at_sites.psij import PsiJ, known_executor
+from experiments.service.at_sites.site import Site
+from experiments.service.at_sites.slurm import Slurm
 from grid.errors import GridError
 
 
@@ -59,6 +59,8 @@ class Driver:
 
     Attributes
     ----------
+    name, given : str, dict
+        As they were given.
     size : int
         Processors that it has.
     answered : bool
@@ -73,17 +75,22 @@ class Driver:
     def __init__(
         self, name: str, given: Mapping[str, Any], where: str, remembered: int | None = None
     ) -> None:
-        self.name, self._given, self.answered = name, given, True
+        self.name, self.given, self.answered = name, given, True
         try:
-            self.size = _slurm(given, "").size() if name == "slurm" else int(given["slots"])
-            if name == "psij":
-                known_executor(given["executor"])
+            self.size = self._size()
         except SilentError as error:
             if remembered is None:
                 raise ScenarioError(f"{where}: {error}; accepted: a cluster that answers") from None
             self.size, self.answered = remembered, False
         except GridError as error:
             raise ScenarioError(f"{where}: {error}") from None
+
+    def _size(self) -> int:
+        if self.name == "slurm":
+            return _slurm(self.given, "").size()
+        if self.name == "psij":
+            known_executor(self.given["executor"])
+        return int(self.given["slots"])
 
     def open(self, name: str, folder: Path, mark: str, tell: Callable[[], object]) -> Site:
         """Return the site.
@@ -103,7 +110,7 @@ class Driver:
         of_site = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
         prefix = f"metasched-{mark}{of_site}-"  # two sites may be partitions of one cluster
         system = self.system(prefix, folder / "psij" / name)
-        most = self._given["submissions"] or MOST
+        most = self.given["submissions"] or MOST
         return BatchSite(name, self.size, system, prefix, tell, self.answered, most)
 
     def system(self, prefix: str, folder: Path) -> BatchSystem:
@@ -117,8 +124,8 @@ class Driver:
             Where what it has to keep may be.
         """
         if self.name == "slurm":
-            return _slurm(self._given, prefix)
-        return PsiJ(self._given["executor"], self.size, folder)
+            return _slurm(self.given, prefix)
+        return PsiJ(self.given["executor"], self.size, folder)
 
 
 def _slurm(given: Mapping[str, Any], prefix: str) -> Slurm:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from experiments.service.at_sites.site import OUTPUT
 from experiments.service.calls.task import (
     CALL,
     LOST,
@@ -21,7 +22,6 @@ from experiments.service.calls.task import (
     write_call,
 )
 from experiments.service.connection import Job
-from experiments.service.sites import OUTPUT
 from experiments.service.store import DONE, LiveJob
 from grid.errors import GridError
 

@@ -1,0 +1,131 @@
+"""A file of SQLite in a folder that is its user's alone, written by one process, read by others."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+from grid.errors import GridError
+
+PATIENCE = 30.0
+"""Time in which another process has to be done with the file, s."""
+
+
+class Database:
+    """A file with notes, and the tables of those that are made from this.
+
+    Parameters
+    ----------
+    folder : Path
+    make : bool
+        Make it if it is not there.
+
+    Attributes
+    ----------
+    file, tables, number, whose : str or int
+        Its name, what makes its tables, which these are, and what keeps it.
+
+    Raises
+    ------
+    GridError
+        If it cannot be used.
+    """
+
+    file: ClassVar[str]
+    tables: ClassVar[str]
+    number: ClassVar[int]
+    whose: ClassVar[str]
+
+    def __init__(self, folder: Path, make: bool = False) -> None:
+        self.folder = folder
+        self._lock = threading.RLock()  # a transaction is all threads', unless they wait
+        file = folder / self.file
+        if not make and not file.is_file():
+            raise GridError(
+                f"{folder}: no {self.whose} has been there; accepted: the folder of one"
+            )
+        accepted = f"accepted: a new folder, or a {self.whose}'s"
+        try:
+            if make and not (file.exists() and file.stat().st_size):
+                if folder.is_dir() and {*os.listdir(folder)} - {self.file}:
+                    raise GridError(f"{folder}: found other files; {accepted}")
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                folder.chmod(0o700)
+            with ExitStack() as failed:
+                self._file = sqlite3.connect(
+                    file, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                )
+                failed.callback(self._file.close)
+                self._file.row_factory = sqlite3.Row
+                self._file.execute("PRAGMA journal_mode = WAL")
+                self._file.execute("PRAGMA synchronous = FULL")
+                self._check(make)
+                failed.pop_all()
+        except (OSError, sqlite3.Error) as error:
+            raise GridError(f"{folder}: cannot be used: {error}; {accepted}") from None
+
+    def _check(self, make: bool) -> None:
+        (version,) = self._file.execute("PRAGMA user_version").fetchone()
+        if (
+            version == 0
+            and make
+            and not self._file.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        ):
+            notes = "CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
+            numbered = f"PRAGMA user_version = {self.number};"
+            self._file.executescript(f"BEGIN IMMEDIATE; {self.tables} {notes} {numbered} COMMIT;")
+        elif version != self.number:
+            raise GridError(
+                f"{self.folder / self.file}: found version {version}; accepted: {self.number}, of "
+                "this metasched"
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._file.close()
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Have all that is written meanwhile be written together, or nothing.
+
+        Raises
+        ------
+        GridError
+            If it cannot be, as where the disk is full.
+        """
+        with self._lock:
+            try:
+                self._file.execute("BEGIN IMMEDIATE")
+                yield
+                self._file.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise GridError(f"{self.folder / self.file}: cannot be written: {error}") from None
+            finally:  # also if Ctrl-C comes between two statements
+                if self._file.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._file.execute("ROLLBACK")
+
+    def note(self, name: str, value: Any = None) -> Any:
+        """Keep a value by name; return that which is kept, None if there is none."""
+        if value is not None:
+            self._asked("REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
+        rows = self._asked("SELECT value FROM notes WHERE name = ?", (name,))
+        return json.loads(rows[0][0]) if rows else None
+
+    def _asked(self, what: str, values: Sequence[Any]) -> list[sqlite3.Row]:
+        """Return the rows that answer a question; a `GridError` if the file cannot."""
+        try:
+            with self._lock:
+                return self._file.execute(what, values).fetchall()
+        except sqlite3.Error as error:
+            raise GridError(
+                f"{self.folder / self.file}: {error}; accepted: the file of a {self.whose}, as it "
+                "was written"
+            ) from None

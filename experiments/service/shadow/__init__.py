@@ -1,0 +1,1 @@
+"""What policies would have done with the jobs of clusters that are only watched."""
