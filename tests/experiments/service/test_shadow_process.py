@@ -240,7 +240,7 @@ def test_it_may_be_killed_and_goes_on_and_asks_nothing_but_squeue_and_sinfo(slur
             ["grid.toml", "--policies", "dll"],
             "--policies: found 'dll'; accepted: pairs GLOBAL/LOCAL with commas between them",
         ),
-        (["--state", "x", "--report"], "x: no shadow has been there; accepted: --state of one"),
+        (["--state", "x", "--report"], "x: no shadow has been there; accepted: the folder of one"),
     ],
 )
 def test_bad_input_is_told_in_a_line(slurm, tmp_path, monkeypatch, words, line):
