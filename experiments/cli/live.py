@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,12 +30,23 @@ if TYPE_CHECKING:
 _STATE = click.option(
     "--state", type=PLACE, metavar="DIR", required=True, help="Folder of the service."
 )
+_DRY_RUN = click.option("--dry-run", is_flag=True, help="Tell if it cannot be done; do nothing.")
 
 
 def _connected(state: str) -> Connection:
     from experiments.service.connection import Connection
 
     return Connection(state, lambda line: click.echo(f"metasched: {line}", err=True))
+
+
+@contextmanager
+def _asked(state: str, dry_run: bool) -> Iterator[Connection]:
+    """Give what asks a service, or in a dry run a copy of its jobs."""
+    with ExitStack() as opened:
+        connection = opened.enter_context(_connected(state))
+        yield opened.enter_context(connection.trial()) if dry_run else connection
+    if dry_run:
+        click.echo("metasched: nothing has been done", err=True)
 
 
 @click.command()
@@ -138,10 +149,7 @@ def submit(
     """
     from experiments.service.given import OptionError
 
-    with ExitStack() as opened:
-        connection = opened.enter_context(_connected(state))
-        if dry_run:
-            connection = opened.enter_context(connection.trial())
+    with _asked(state, dry_run) as connection:
         try:
             job = connection.submit(
                 command,
@@ -196,27 +204,30 @@ def top(state: str) -> None:
 @click.command()
 @_STATE
 @click.argument("job", type=Number(1))
-def cancel(state: str, job: int) -> None:
+@_DRY_RUN
+def cancel(state: str, job: int, dry_run: bool) -> None:
     """Have JOB end, or not begin; a second time, kill what has not ended."""
-    with _connected(state) as connection:
+    with _asked(state, dry_run) as connection:
         connection.cancel(job)
 
 
 @click.command()
 @_STATE
 @click.argument("job", type=Number(1))
-def hold(state: str, job: int) -> None:
+@_DRY_RUN
+def hold(state: str, job: int, dry_run: bool) -> None:
     """Have JOB, which waits, not start until it is released."""
-    with _connected(state) as connection:
+    with _asked(state, dry_run) as connection:
         connection.hold(job)
 
 
 @click.command()
 @_STATE
 @click.argument("job", type=Number(1))
-def release(state: str, job: int) -> None:
+@_DRY_RUN
+def release(state: str, job: int, dry_run: bool) -> None:
     """Have JOB, which is held, start when its turn comes."""
-    with _connected(state) as connection:
+    with _asked(state, dry_run) as connection:
         connection.release(job)
 
 
@@ -224,9 +235,10 @@ def release(state: str, job: int) -> None:
 @_STATE
 @click.argument("site", metavar="SITE")
 @click.option("--undo", is_flag=True, help="Have it take part again.")
-def drain(state: str, site: str, undo: bool) -> None:
+@_DRY_RUN
+def drain(state: str, site: str, undo: bool, dry_run: bool) -> None:
     """Have SITE start no job any more: those there run on, those that wait go elsewhere."""
-    with _connected(state) as connection:
+    with _asked(state, dry_run) as connection:
         connection.drain(site, undo)
 
 

@@ -71,6 +71,21 @@ def test_what_would_be_served(grid, state):
     assert "1 job of before" in " ".join(call(*asked).stdout.split())
 
 
+@pytest.mark.parametrize("words", [["cancel", 1], ["hold", 1], ["drain", "A"]])
+def test_a_dry_run_does_nothing(grid, state, words):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["true"], 1)
+        before = service.store.jobs()
+        told = call(words[0], "--state", state, *words[1:], "--dry-run")
+        assert (told.exit_code, told.stdout) == (0, "")
+        assert told.stderr == "metasched: nothing has been done\n"
+        assert service.store.jobs() == before
+        assert service.store.note("drained") is None
+        in_vain = call("release", "--state", state, 1, "--dry-run")
+        assert in_vain.exit_code == 2
+        assert "job 1: waiting; accepted: a job that is held" in in_vain.stderr
+
+
 def test_what_has_run_is_a_workload(grid, state, tmp_path):
     grid.write_text(GRID.replace("slots = 2", "slots = 2\nrate = 2.0"))
     jobs = [{"command": ["sleep", "0.2"], "name": name, "time_s": 60.0} for name in "xyx"]
