@@ -348,6 +348,7 @@ class Service:
             self.model.adopt(self._row(job), cluster)
         except PlacementError as error:
             raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
+        self._audit.look()
         if began is None:
             self._tell(log.SAID, f"may begin at {job.site}", job, site=job.site)
         else:

@@ -111,7 +111,9 @@ class LocalSite:
 
         Its script alone may have been asked before it starts the command, which then knows nothing.
         """
-        alone = _session(number) <= {number}
+        alone = False
+        with suppress(OSError):  # where the system does not tell, it is taken to be there
+            alone = not Path(f"/proc/{number}/task/{number}/children").read_bytes()
         with self._lock:
             self._asked = self._asked | {job} if alone else self._asked - {job}
         with suppress(ProcessLookupError):

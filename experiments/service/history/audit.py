@@ -95,8 +95,7 @@ class Audit(EventLog):
         super().__init__(model, self._appended, after, **facts)
 
     def told_of(self, kind: str, words: str, job: LiveJob | None = None, **facts: Any) -> None:
-        """Note what is no matter of the mirror."""
-        self._see()
+        """Note what is no matter of the mirror; of this it tells what was seen before."""
         of_job = {} if job is None else {"job": job.job}
         self._note({"event": kind, **of_job, "words": words, **facts})
 
