@@ -1,4 +1,4 @@
-"""Jobs of a service as a table."""
+"""Jobs of a service, and the grid that it serves, as tables."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.service.forecasting.forecast import ENOUGH, Forecast
-from experiments.service.forecasting.hindcast import LEAST_WAIT, Hindcast
-from experiments.service.grid_file import LiveGrid
 from experiments.service.presence import is_service
-from experiments.service.store import RUNNING, LiveJob, Store
-from experiments.show.numbers import counted, duration, number, percent
+from experiments.service.store import LiveJob, Store
+from experiments.show.numbers import counted, duration, number
 from experiments.show.tables import print_whole
 from grid.foreign import plain
+
+if TYPE_CHECKING:
+    from experiments.service.grid_file import LiveGrid  # with the simulator, which takes a second
 
 
 def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
@@ -70,56 +70,3 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
         own = 0 if store is not None and store.note("submitted") else len(grid.jobs)
     jobs = f"{counted(left, 'job')} of before, {counted(own, 'job')} of the grid's own"
     console.print(f"{plain(str(folder), 200)}: {jobs}; nothing has begun", markup=False)
-
-
-def print_forecast(found: Forecast, rows: Sequence[dict[str, Any]], console: Console) -> None:
-    """Print when jobs will start and end, one a row, from now on."""
-    if not rows:
-        console.print("no job waits or runs, but perhaps held ones")
-        return
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in ("job", "name", "state", "site", "starts in", "ends in"):
-        side = "left" if column in ("name", "state", "site") else "right"
-        table.add_column(column, justify=side)  # type: ignore[arg-type]
-    for row in rows:
-        sites = sorted(row["sites"].items(), key=lambda each: -each[1])
-        sites += [("never", row["never"])] if row["never"] else []
-        where = ", ".join(f"{plain(name)} {share:.0%}" for name, share in sites)
-        begins = "" if row["state"] == RUNNING else _within(row["start"], found.now)
-        ends = _within(row["end"], found.now)
-        cells = str(row["job"]), plain(row["name"], 40), row["state"], where, begins, ends
-        table.add_row(*map(Text, cells))
-    print_whole(table, console)
-    console.print(f"medians and 90 % intervals of {counted(found.starts.shape[1], 'future')}")
-    ended = counted(found.known, "job")
-    if found.known < ENOUGH:
-        console.print(f"run times: as requested, else an hour, for only {ended} ended so far")
-    else:
-        console.print(f"run times: drawn from those of {ended} that ended")
-
-
-def _within(times: dict[str, float] | None, now: float) -> str:
-    """Return the median of times from now on, and between which nine in ten are."""
-    if times is None:
-        return ""
-    middle, first, last = (max(0.0, times[each] - now) for each in ("50", "5", "95"))
-    return f"{duration(middle)} ({duration(first)} to {duration(last)})"
-
-
-def print_hindcast(found: Hindcast, futures: int, console: Console) -> None:
-    """Print how forecasts of starts and ends held."""
-    told = found.summary()
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("")
-    for column in ("in 50 % interval", "in 90 % interval", "earlier", "later", "median off by"):
-        table.add_column(column, justify="right")
-    for what in ("start", "end"):
-        of = told[what]
-        shares = (percent(of[name]) for name in ("within_50", "within_90", "before", "after"))
-        table.add_row(what, *shares, duration(of["off_s"]))
-    print_whole(table, console)
-    of_all = f"the {counted(told['waited'], 'job')} that waited {LEAST_WAIT:.0f} s or longer"
-    console.print(
-        f"of {counted(told['jobs'], 'job')}, each forecast in {counted(futures, 'future')} as it "
-        f"was submitted, drawn from {of_all}, but for the first quarter of all"
-    )
