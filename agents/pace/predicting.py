@@ -102,6 +102,11 @@ class Pace:
                 self._model.told_by(self.predictor, self.predictor.ended, EndedJob(row))
         self._seen += new
 
+    def learn(self, ended: npt.NDArray[np.void]) -> None:
+        """Have the predictor note jobs that ended before the model began, rows of `FINISHED`."""
+        for row in ended:
+            self._model.told_by(self.predictor, self.predictor.ended, EndedJob(row))
+
     def predict_one(self, slot: int, cluster: int) -> float:
         """Return the execution time of one job on one cluster, s."""
         jobs = self._world.jobs

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
 from agents.model import GridModel
 from experiments.service.store import LiveJob
 from grid.jobs import JobArray, job_table
+from grid.kernel.dtypes import FINISHED
 from grid.kernel.state import RUNNING
 from grid.platform.multicluster import Platform
 from grid.workloads.execution_times import ExecutionTimes
@@ -18,6 +21,9 @@ from grid.world.finished import Records
 
 FOREVER = 1e12
 """When all is over, s."""
+
+REMEMBERED = 2000
+"""Jobs that a predictor is told of, of those that ended before, the last."""
 
 
 class Submissions:
@@ -80,6 +86,29 @@ class Mirror(GridModel):
         self._run_until(time)
         self.world.wait(time)
         self.running = True  # more may come
+
+    def learn(self, jobs: Sequence[LiveJob], began: float) -> None:
+        """Have the predictor know of jobs that ended before, the last `REMEMBERED` of them.
+
+        Parameters
+        ----------
+        jobs : sequence of LiveJob
+            Which have run; of sites that are not there any more nothing is learned.
+        began : float
+            When the first service of the folder began, by the clock, s.
+        """
+        names, rates = list(self.world.platform.names), self.world.platform.rates
+        ran = [job for job in jobs if job.site in names and None not in (job.started, job.ended)]
+        ran = sorted(ran, key=lambda job: job.ended or 0.0)[-REMEMBERED:]
+        given, rows = rows_of(ran, began, math.inf), np.zeros(len(ran), FINISHED)
+        for name in {*(FINISHED.names or ())} & {*(given.dtype.names or ())}:
+            rows[name] = given[name]
+        rows["cluster"] = [names.index(str(job.site)) for job in ran]
+        rows["start"] = np.array([job.started for job in ran], float) - began
+        rows["finish"] = np.array([job.ended for job in ran], float) - began
+        rows["execution_time"] = np.maximum(rows["finish"] - rows["start"], 0.0)
+        rows["runtime"] = rows["execution_time"] * rates[rows["cluster"]]
+        self.pace.learn(rows)
 
     def submit(self, rows: JobArray) -> None:
         """Take in jobs, in order of their arrival."""
@@ -154,6 +183,7 @@ def rows_of(jobs: Sequence[LiveJob], began: float, now: float) -> JobArray:
     for row, job in zip(rows, jobs, strict=True):
         row["number"], row["size"] = job.job, job.size
         row["arrival"] = min(job.submitted, now) - began
+        row["application"] = crc32(job.name.encode())  # which predictors go by
         row["requested_time"] = np.inf if job.time is None else job.time
         row["deadline"] = np.inf if job.deadline is None else job.deadline - began
     rows["runtime"] = np.inf

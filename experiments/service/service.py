@@ -27,7 +27,7 @@ from experiments.service.at_sites.site import (
 )
 from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import Audit
-from experiments.service.mirror import Mirror, rows_of
+from experiments.service.mirror import REMEMBERED, Mirror, rows_of
 from experiments.service.presence import bell, locked
 from experiments.service.store import (
     BELL,
@@ -47,6 +47,8 @@ from grid.jobs import JobArray
 
 PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 """Errors of the system for which a job is started later, and has not failed."""
+LATELY = f"job IN (SELECT job FROM jobs ORDER BY ended DESC LIMIT {REMEMBERED})"
+"""Of the jobs that ended last."""
 LONGEST = 1.0
 """Longest time between two looks at what was submitted, s, if nobody rings."""
 
@@ -112,6 +114,7 @@ class Service:
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at = 0.0
+        self.model.learn(store.jobs(f"exit_status IS NOT NULL AND {LATELY}"), self._began)
         self._take_up()
 
     @property

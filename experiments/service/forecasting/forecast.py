@@ -235,7 +235,7 @@ def forecast(
         limits.get(name, cluster.size)
         for name, cluster in zip(names, platform.clusters, strict=True)
     ]
-    passing = Present(grid, running, waiting, most, began, now).futures(drawn, seed)
+    passing = Present(grid, running, waiting, most, began, now, ended).futures(drawn, seed)
     if progress is not None:
         passing = progress.one_by_one(passing, futures, "future")
     for future, went in enumerate(passing):

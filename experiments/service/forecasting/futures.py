@@ -90,6 +90,8 @@ class Present:
         Processors that jobs may hold at each site.
     began, now : float
         When the service of the folder first began, and the present, by the clock, s.
+    ended : sequence of LiveJob
+        What predictors learn from.
     """
 
     grid: LiveGrid
@@ -98,6 +100,7 @@ class Present:
     limits: Sequence[int]
     began: float
     now: float
+    ended: Sequence[LiveJob] = ()
 
     def futures(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
         """Yield how jobs went in each future.
@@ -144,6 +147,7 @@ class Present:
         platform = self.grid.scenario.platform
         names, rates = list(platform.names), platform.rates
         model: Any = self.grid.scenario.model(seed, made=Future)
+        model.learn(self.ended, self.began)
         rows["runtime"] = runtimes[len(self.running) :]
         only = [row for row, job in enumerate(self.waiting) if job.only]
         if only:

@@ -11,13 +11,16 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agents.pace.predictor import SubmittedJob
 from experiments.service.at_sites.local import LocalSite
 from experiments.service.at_sites.site import RUN_ONCE
 from experiments.service.grid_file import load_grid
+from experiments.service.mirror import rows_of
 from experiments.service.serving import serving
 from experiments.service.store import Store
 from grid.errors import GridError
@@ -296,7 +299,9 @@ def test_a_grid_lacks_no_site_where_jobs_run(grid, state):
 CODE = """
 import sys
 from pathlib import Path
+from agents.pace.predictor import SubmittedJob
 from experiments.service.grid_file import load_grid
+from experiments.service.mirror import rows_of
 from experiments.service.serving import serving
 with serving(load_grid(sys.argv[1]), Path(sys.argv[2]), 0, print) as service:
     print("serves", flush=True)
@@ -375,6 +380,22 @@ def test_a_job_is_asked_to_end_whose_command_is_still_to_come(grid, state, tmp_p
         gate.touch()
         until(service, lambda: service.store.job(1).ended is not None)
         assert service.store.job(1).state == "cancelled"
+
+
+def test_a_service_has_learned_from_jobs_of_those_before(grid, state):
+    grid.write_text(GRID + '[parameters]\nprediction = "learned"\n')
+    short, long = (
+        {"command": ["sleep", f"{time}"], "name": name}
+        for name, time in (("short", 0.1), ("long", 0.7))
+    )
+    served(grid, state, short, long, short, {"command": ["no-such-program"]})
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        predictor, began = service.model.pace.predictor, service.store.note("began")
+        jobs = [replace(service.store.job(1), name=name) for name in ("short", "long", "new")]
+        found = [predictor.predict(SubmittedJob(rows_of([job], began, 0.0)[0])) for job in jobs]
+        ended = [job.ended - job.started for job in service.store.jobs("exit_status = 0")]
+    assert found[:2] == pytest.approx([(ended[0] + ended[2]) / 2, ended[1]])
+    assert found[2] == pytest.approx(sum(ended) / 3, rel=0.5)  # and of what could not be run
 
 
 def test_an_interrupt_leaves_no_transaction(state):
