@@ -181,10 +181,13 @@ def queue(state: str, every: bool, as_json: bool) -> None:
 
     with _connected(state) as connection:
         jobs = connection.queue(every=True)
+        alone = any(job.ended is None for job in jobs) and not connection.store.ring()
     if as_json:
         click.echo(json.dumps([job.told() for job in jobs]))
     else:
         print_jobs(jobs, every, Console())
+    if alone:
+        click.echo(f"metasched: {state}: no service is there now: this is as it was left", err=True)
 
 
 @click.command()

@@ -70,7 +70,9 @@ def check_program(program: str, folder: str | None, variables: Mapping[str, str]
     """Raise `GridError` unless a program is there, as seen from a folder."""
     found = os.path.join(folder or "", program) if os.path.dirname(program) else program
     if shutil.which(found, path=variables.get("PATH")) is None:
-        raise GridError(f"command: found {program!r}; accepted: a program that is there")
+        raise GridError(
+            f"command: found {program!r}; accepted: a program that is there, and may be run"
+        )
 
 
 def seconds_of(given: Time | None, name: str) -> float | None:
