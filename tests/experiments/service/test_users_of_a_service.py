@@ -55,6 +55,9 @@ def test_it_is_said_that_no_service_is_there(grid, state):
     told = call("submit", "--state", state, "--json", "true")
     assert (told.stdout, told.exit_code) == ("1\n", 0)
     assert "no service is there now: jobs wait\n" in told.stderr
+    listed = call("queue", "--state", state)
+    assert listed.exit_code == 0
+    assert "no service is there now: this is as it was left\n" in listed.stderr
 
 
 def test_what_would_be_served(grid, state):
