@@ -52,6 +52,8 @@ class Dashboard:
         Most pictures a second of wall time.
     follow : int, optional
         Number of the job to follow; by default one after the other.
+    prints : bool
+        What this process prints goes to the console, too, above the picture.
 
     Attributes
     ----------
@@ -79,6 +81,7 @@ class Dashboard:
         console: Console | None = None,
         refresh: float = 4.0,
         follow: int | None = None,
+        prints: bool = True,
     ) -> None:
         self.model = model
         self.console = console or Console()
@@ -95,8 +98,8 @@ class Dashboard:
             console=self.console,
             auto_refresh=False,
             vertical_overflow="crop",
-            redirect_stdout=console is None,  # of this process, which may not be what is shown
-            redirect_stderr=console is None,
+            redirect_stdout=prints,
+            redirect_stderr=prints,
             get_renderable=self.render,
         )
 

@@ -147,6 +147,7 @@ class Follower:
         last = self._model.world.log.latest(1)
         if len(last):
             self._follow(self._identities.of(last.rows[0]))
+            self._see_gone(last)
 
     def _follow(self, job: Identity) -> None:
         self._known = Known(job, self._identities.named(job))

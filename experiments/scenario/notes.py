@@ -36,7 +36,7 @@ NOT_YET = (
     "electricity"
 )
 IDLE_OF_OTHERS = (
-    "idle-time, and CP where it is told, count what jobs that it leaves out hold as idle"
+    "idle-time, and CP of the whole run, count what jobs that it leaves out hold as idle"
 )
 
 

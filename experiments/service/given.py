@@ -45,6 +45,8 @@ def folder_of(given: str | os.PathLike[str] | None) -> str | None:
         return None
     if not isinstance(given, str | os.PathLike) or "\0" in os.fspath(given):
         raise GridError(f"folder: found {quoted(given)}; accepted: a path")
+    if not os.path.isdir(given):
+        raise GridError(f"folder: found {quoted(os.fspath(given))}; accepted: one that is there")
     return os.path.abspath(given)
 
 

@@ -16,6 +16,7 @@ from experiments.service.presence import is_service
 from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import counted, duration, number
 from experiments.show.tables import print_whole
+from grid.errors import GridError
 from grid.foreign import plain
 
 if TYPE_CHECKING:
@@ -51,6 +52,20 @@ def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
     print_whole(table, console)
 
 
+def _check_room(grid: LiveGrid, running: Sequence[LiveJob]) -> None:
+    """Raise `GridError` unless a grid has the sites where jobs run, and room for them there."""
+    sizes = {cluster.name: cluster.size for cluster in grid.scenario.platform.clusters}
+    for job in running:
+        site = str(job.site)
+        held = sum(each.size for each in running if each.site == site)
+        if held > sizes.get(site, 0):
+            found = counted(sizes[site], "processor") if site in sizes else "no such site"
+            raise GridError(
+                f"job {job.job}: runs at {site}, where jobs hold {counted(held, 'processor')}: "
+                f"found {found}; accepted: a grid with room for them"
+            )
+
+
 def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
     """Print what a service would serve, asking its sites no more than how large they are."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -68,5 +83,7 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
     with closing(Store(folder)) if is_service(folder) else nullcontext() as store:
         left = 0 if store is None else store.left()
         own = 0 if store is not None and store.note("submitted") else len(grid.jobs)
+        if store is not None:
+            _check_room(grid, store.jobs("site IS NOT NULL AND ended IS NULL"))
     jobs = f"{counted(left, 'job')} of before, {counted(own, 'job')} of the grid's own"
     console.print(f"{plain(str(folder), 200)}: {jobs}; nothing has begun", markup=False)

@@ -97,7 +97,7 @@ class Mirror(GridModel):
         began : float
             When the first service of the folder began, by the clock, s.
         """
-        names, rates = list(self.world.platform.names), self.world.platform.rates
+        names = list(self.world.platform.names)
         ran = [job for job in jobs if job.site in names and None not in (job.started, job.ended)]
         ran = sorted(ran, key=lambda job: job.ended or 0.0)[-REMEMBERED:]
         given, rows = rows_of(ran, began, math.inf), np.zeros(len(ran), FINISHED)
@@ -107,7 +107,7 @@ class Mirror(GridModel):
         rows["start"] = np.array([job.started for job in ran], float) - began
         rows["finish"] = np.array([job.ended for job in ran], float) - began
         rows["execution_time"] = np.maximum(rows["finish"] - rows["start"], 0.0)
-        rows["runtime"] = rows["execution_time"] * rates[rows["cluster"]]
+        rows["runtime"] = rows["execution_time"] * [job.rate or 1.0 for job in ran]
         self.pace.learn(rows)
 
     def submit(self, rows: JobArray) -> None:

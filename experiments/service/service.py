@@ -47,6 +47,8 @@ from grid.jobs import JobArray
 
 PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 """Errors of the system for which a job is started later, and has not failed."""
+TRIES, SHORT = 10, 10.0
+"""Attempts from which on a job is not run again whose last one has not lasted for so long, s."""
 LATELY = f"job IN (SELECT job FROM jobs ORDER BY ended DESC LIMIT {REMEMBERED})"
 """Of the jobs that ended last."""
 LONGEST = 1.0
@@ -204,19 +206,22 @@ class Service:
         state, why = ending(job, end)
         began = began_at(self.store.folder_of(job)) or job.started
         ended = max(end.time, began or 0.0)
+        ran = None if began is None else ended - began
         facts = {"site": job.site, "at": self._since(ended), "exit_status": end.exit_status}
-        facts["ran"] = None if began is None else ended - began
         killed = state in (FAILED, LOST) and end.exit_status is None and end.again
+        if killed and job.attempt >= TRIES and (ran or 0.0) < SHORT:
+            killed, why = False, f"{why}, soon after it began, as in {TRIES} attempts or more"
         if job.requeue and killed and began is not None:
             attempt = job.attempt + 1
             self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
             told = f"{why} at {job.site}{when}; waits to run again"
-            self._tell(log.EXITED, told, job, state=WAITING, **facts)
+            self._tell(log.EXITED, told, job, state=WAITING, ran=ran, **facts)
             return
         known = {"started": began, "ended": ended, "exit_status": end.exit_status, "why": why}
         self.store.update(job.job, state=state, **known)
         told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
-        self._tell(log.EXITED, f"{state} at {job.site}{told}{when}", job, state=state, **facts)
+        told = f"{state} at {job.site}{told}{when}"
+        self._tell(log.EXITED, told, job, state=state, ran=ran, **facts)
 
     def _limit(self) -> None:
         """Tell the mirror how many processors jobs may hold at each site: none if it is drained."""
@@ -275,7 +280,9 @@ class Service:
                     if job.state == WAITING:
                         self._hold(job)
                     continue
-                self.store.update(number, state=STARTING, site=self.sites[cluster].name)
+                rate = float(self.model.world.platform.rates[cluster])
+                site = self.sites[cluster].name
+                self.store.update(number, state=STARTING, site=site, rate=rate)
                 yield self.store.job(number)
             self.model.advance(self.now)
 

@@ -51,7 +51,8 @@ CREATE TABLE jobs (
     only TEXT,
     held INTEGER NOT NULL DEFAULT 0,
     requeue INTEGER NOT NULL DEFAULT 0,
-    attempt INTEGER NOT NULL DEFAULT 1
+    attempt INTEGER NOT NULL DEFAULT 1,
+    rate REAL
 );
 CREATE INDEX of_state ON jobs (state);
 CREATE INDEX which_held ON jobs (job) WHERE held;
@@ -97,6 +98,8 @@ class LiveJob:
         1: it may run again if its processes are killed.
     attempt : int
         How often it has been started, with the next or the present time.
+    rate : float or None
+        Of its site as it was when it was last to start.
     """
 
     job: int
@@ -119,6 +122,7 @@ class LiveJob:
     held: int
     requeue: int
     attempt: int
+    rate: float | None = None
 
     def __str__(self) -> str:
         """Return what messages call it."""

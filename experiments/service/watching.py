@@ -140,7 +140,7 @@ class Watchers:
                 color_system=wanted["colors"],
                 legacy_windows=False,
             )
-            dashboard = Dashboard(self._model, self._title, console, refresh=1.0)
+            dashboard = Dashboard(self._model, self._title, console, refresh=1.0, prints=False)
             dashboard.view.footer = FOOTER
             self._open[connection] = dashboard, terminal
             console.size = wanted["size"]

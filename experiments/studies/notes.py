@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.scenario.assignments import shown
 from experiments.scenario.notes import (
     DRAWN_ORIGINS,
+    IDLE_OF_OTHERS,
     KNOWN_BEFORE,
     before_joining,
     beside_others,
@@ -131,7 +132,7 @@ def of_windows(
     planned = [each.to_dict()["platform"].get("changes", ()) for each in scenarios]
     joining = {*map(before_joining, planned)} - {""}
     changes = [*hidden, *joining, *times_in_logs(study, scenarios)]
-    of_sites = idle_sites(study, workloads)
+    of_sites = idle_sites(study, workloads) + _of_warm_ups(study, scenarios)
     return _of_platforms(scenarios) + changes + left_out + of_sites + cleaned(workloads)
 
 
@@ -148,6 +149,17 @@ def _of_origins(scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload
         elif stay and homeless:
             jobs = counted(homeless, "job")
             yield f"{each.name}: {jobs} submitted through no cluster: no home to stay at"
+
+
+def _of_warm_ups(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
+    """Return in a line which jobs means leave out, and what counts them all the same."""
+    warmups = {int(each.to_dict()["parameters"]["warmup"]) for each in scenarios} - {0}
+    if not warmups:
+        return []
+    many = listed([f"{each:,}" for each in sorted(warmups)], "or")
+    told = f"warmup: means leave out the first {many} of the jobs of each run"
+    reads = any(name.startswith(("idle_time", "cp", "mcp")) for name in study.reported)
+    return [f"{told}; {IDLE_OF_OTHERS}" if reads else told]
 
 
 def _of_platforms(scenarios: Iterable[Scenario]) -> list[str]:

@@ -37,7 +37,9 @@ def live_log(path: Path) -> Log:
     WorkloadError
         If it is another file, or of another version.
     """
-    asked = "SELECT job, name, size, time, deadline, submitted, site, started, ended FROM jobs"
+    asked = (
+        "SELECT job, name, size, time, deadline, submitted, site, started, ended, rate FROM jobs"
+    )
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
             (version,) = file.execute("PRAGMA user_version").fetchone()
@@ -45,19 +47,20 @@ def live_log(path: Path) -> Log:
                 raise WorkloadError(f"{path}: found version {version}; accepted: {VERSION}")
             rows = file.execute(f"{asked} ORDER BY job").fetchall()
             notes = dict(file.execute("SELECT name, value FROM notes"))
-        sizes, ever = (json.loads(notes.get(name, "{}")) for name in ("sites", "ever"))
-        rates = {site: facts["rate"] for site, facts in ever.items()}
+        sizes = {site: facts["size"] for site, facts in json.loads(notes.get("ever", "{}")).items()}
     except (sqlite3.Error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WorkloadError(
             f"{path}: {error}; accepted: the jobs.db of metasched serve, as it was written"
         ) from None
     if not rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
-    number, name, size, time, deadline, submitted, site, started, ended = zip(*rows, strict=True)
+    number, name, size, time, deadline, submitted, site, started, ended, rates = zip(
+        *rows, strict=True
+    )
     begun, over = np.array(started, float), np.array(ended, float)
     jobs = job_table(len(rows))
     jobs["number"], jobs["size"], jobs["arrival"] = number, size, submitted
-    rate = np.array([rates.get(each, 1.0) for each in site])
+    rate = np.nan_to_num(np.array(rates, float), nan=1.0)
     jobs["runtime"] = np.nan_to_num(np.maximum(over - begun, 0.0) * rate, nan=-1.0)
     for column, values in (("requested_time", time), ("deadline", deadline)):
         jobs[column] = np.nan_to_num(np.array(values, float), nan=np.inf)
@@ -67,7 +70,7 @@ def live_log(path: Path) -> Log:
         path,
         "live",
         jobs,
-        processors=sum(sizes.values()) or None,
+        processors=sum(sizes.get(each, 0) for each in {*site}) or None,  # that jobs have seen
         start=datetime.fromtimestamp(0, UTC),
         applications=dict(enumerate(names)),
         numbered=("application",),

@@ -114,4 +114,5 @@ def claimant(folder: Path) -> int | None:
 def environment(job: LiveJob, site: str, folder: Path) -> Mapping[str, str]:
     """Return the environment of a job: its user's, and what tells it who it is."""
     told = {"JOB": job.job, "NAME": job.name, "SIZE": job.size, "SITE": site, "FOLDER": folder}
-    return {**job.environment, **{f"{OF_JOB}{key}": str(value) for key, value in told.items()}}
+    own = {name: value for name, value in job.environment.items() if name and "=" not in name}
+    return {**own, **{f"{OF_JOB}{key}": str(value) for key, value in told.items()}}

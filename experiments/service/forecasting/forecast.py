@@ -51,7 +51,8 @@ class RunTimes:
         for job in ended:
             if job.started is None or job.ended is None:
                 continue
-            ran = (job.ended - job.started) * rates.get(str(job.site), 1.0)
+            rate = job.rate or rates.get(str(job.site), 1.0)  # of then, if that is known
+            ran = (job.ended - job.started) * rate
             for name in (None, job.name):
                 times.setdefault(name, []).append(ran)
                 if job.time is not None:

@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 from experiments.run.files import SUMMARY
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
-from experiments.service.store import FILE, LiveJob, Store
+from experiments.service.store import DONE, FILE, LiveJob, Store
+from experiments.show.numbers import counted
 from experiments.studies.outputs import write_csv
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
@@ -44,6 +45,7 @@ def as_run(folder: Path) -> Iterator[Path]:
         sites, (grid, *_), pairs = store.note("ever"), store.note("grid"), store.note("policies")
     if not ran:
         raise GridError(f"{folder}: no job has run to its end; accepted: a service whose jobs have")
+    sites = {name: facts for name, facts in sites.items() if name in {job.site for job in ran}}
     clusters = [{"name": name, **facts} for name, facts in sites.items()]
     first = min(job.submitted for job in ran)
     table = pd.DataFrame([_row(job, [*sites], first) for job in ran]).sort_values("arrival")
@@ -62,8 +64,14 @@ def as_run(folder: Path) -> Iterator[Path]:
         summary = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
         summary["workload"] = str(folder / FILE)
         summary["served"] = served = " and ".join(" over ".join(pair) for pair in pairs)
-        noted = f"jobs as they ran in truth, served by {served}; nothing is simulated"
-        summary["notes"] = [noted, *summary.get("notes", ())]
+        noted = [f"jobs as they ran in truth, served by {served}; nothing is simulated"]
+        noted.append("sites are those of jobs that ran, as large as they have ever been served")
+        if failed := sum(job.state != DONE for job in ran):
+            noted.append(f"completed means ended: {counted(failed, 'job')} did not succeed")
+        if again := sum(job.attempt - 1 for job in ran):
+            attempts = counted(again, "attempt")
+            noted.append(f"left out: {attempts} before the last, of jobs that were killed")
+        summary["notes"] = [*noted, *summary.get("notes", ())]
         summary["parameters"] = {"mode": "open"}  # others are of simulations
         (out / SUMMARY).write_text(json.dumps(summary), encoding="utf-8")
         yield out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -14,6 +15,7 @@ from experiments.events.log import EventLog
 from experiments.scenario.scenario import Scenario
 from experiments.service.mirror import Mirror
 from experiments.service.store import LiveJob
+from grid.kernel.state import VACANT
 
 FILE = "events.jsonl"
 """Its name in the folder of a service, as in that of a run."""
@@ -87,7 +89,8 @@ class Audit(EventLog):
     def __init__(self, model: Mirror, folder: Path, scenario: Scenario, began: float) -> None:
         self._appended = Appended(folder / FILE)
         last = self._appended.last
-        after = int(last.get("serial", 0)), float(last.get("time", 0.0))
+        since = max(float(last.get("time", 0.0)), time.time() - began)
+        after = int(last.get("serial", 0)), since
         told = scenario.to_dict()
         facts = {key: told[key] for key in ("global", "local", "parameters", "platform")}
         facts |= {"scenario": scenario.name, "seed": model.seed}
@@ -106,5 +109,6 @@ class Audit(EventLog):
 
     def close(self) -> None:
         """Note that the service ends, whatever its jobs do."""
+        self._model.running = bool((self._model.world.jobs["status"] != VACANT).any())
         super().close()
         self._appended.close()

@@ -53,7 +53,9 @@ def verify(folder: Path) -> list[Verdict]:
         Verdict.of("no job ran twice", _twice(folder, kept), counted(len(kept), "job")),
         Verdict.of("no job began before its time", _begun(ran), counted(len(ran), "start")),
         Verdict.of("jobs ran where they may", _where(ran, ever), counted(len(ever), "site")),
-        Verdict.of("no processor was held twice", _held(ran, ever), _named(ever)),
+        Verdict.of(
+            "no processor was held twice", _held(ran, ever), f"{_named(ever)}, by last attempts"
+        ),
         Verdict.of("the audit log agrees", heard, str(folder / audit.FILE)),
     ]
 

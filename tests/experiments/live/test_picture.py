@@ -137,7 +137,7 @@ def test_no_column_is_lost_with_long_names_and_large_numbers(size):
 def test_the_bar_of_progress_stays_beside_large_numbers():
     model = grid_of(1)
     picture = Picture(model, "a log")
-    picture._total = 39_356
+    picture._count = 39_356
     model.world.state.completed, model.world.state.rejected = 30_123, 3_701
     bar = picture._bar(Progress((), None, 12_345.6, None), 80).plain
     assert re.fullmatch(

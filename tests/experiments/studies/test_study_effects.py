@@ -233,6 +233,21 @@ def test_the_file_of_a_study_has_what_policies_do_not_read(tmp_path):
     assert (outcome.effects["policy"] == "dll over easy").sum() == 3
 
 
+@pytest.mark.parametrize("metric", ["mean_wait", "idle_time_mean"])
+def test_warm_ups_of_a_study_are_told(tmp_path, metric):
+    study = tmp_path / "study.toml"
+    text = (
+        f'scenario = "quickstart"\nmetric = "{metric}"\nset = {{mode = "open", jobs = 9}}\n'
+        'replications = {least = 2}\npolicies = {global = "dll", local = "easy"}\n'
+    )
+    study.write_text(f"{text}vary = {{warmup = [0, 3, 5]}}\n")
+    (told,) = [line for line in Study.load(study).notes if line.startswith("warmup: ")]
+    assert told.startswith("warmup: means leave out the first 3 or 5 of the jobs of each run")
+    assert ("idle-time, and CP of the whole run, count" in told) == (metric != "mean_wait")
+    study.write_text(text)
+    assert not any("warmup" in line for line in Study.load(study).notes)
+
+
 def test_parameters_of_the_scenario_that_mean_nothing_are_not_listed(tmp_path):
     (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n" + "9,1,60\n" * 9)
     (tmp_path / "study.toml").write_text(

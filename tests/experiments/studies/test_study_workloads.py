@@ -231,6 +231,7 @@ def test_windows_that_runs_cannot_have_are_left_out_and_told(tmp_path):
     told = [
         "left out: 2 windows of mine with no more jobs than warmup, 3",
         "left out: 1 window of mine whose jobs do not have a requested time",
+        "warmup: means leave out the first 3 of the jobs of each run",
     ]
     assert study.notes == told
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
@@ -263,7 +264,7 @@ def test_only_windows_before_the_last_one_that_is_run_are_told(tmp_path):
     study = Study.load(
         _in_hours(tmp_path, [(9, False), (2, False), (1, False), (3, False)], changes)
     )
-    assert study.notes == []
+    assert study.notes == ["warmup: means leave out the first 1 of the jobs of each run"]
 
 
 def test_too_few_windows_that_runs_can_have_are_refused_before_any(tmp_path):

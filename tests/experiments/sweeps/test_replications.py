@@ -119,7 +119,7 @@ def test_a_warm_up_that_leaves_out_fewer_jobs_is_told():
     assert told.startswith("in 2 of 2 runs the warm-up of 20 jobs leaves out none of them: they ")
     single = run(scenario, seed=int(found.runs["seed"].iloc[0]))
     assert single.short_warm_up.startswith("warmup: 20, of which none is left out")
-    assert "warmup: idle-time, and CP where it is told, count what jobs that it leaves out" in (
+    assert "warmup: idle-time, and CP of the whole run, count what jobs that it leaves out" in (
         "\n".join(single.notes)
     )
     plain = replicate(scenario.changed(["mode=open"]), 1, 2, 1, Silent())
