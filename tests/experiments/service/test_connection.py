@@ -110,6 +110,7 @@ def test_waiting_jobs_are_held_and_forecast(was_served):
         ({"command": ["echo", "\0"]}, "command: found '\\x00'; accepted: arguments without NUL"),
         ({"name": 3}, "name: found 3; accepted: a text"),
         ({"folder": 3}, "folder: found 3; accepted: a path"),
+        ({"folder": "/no/such"}, "folder: found '/no/such'; accepted: one that is there"),
         ({"environment": {"A": 3}}, "environment: accepted: texts without NUL by names"),
     ],
 )

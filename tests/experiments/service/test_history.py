@@ -7,15 +7,18 @@ import os
 import re
 import signal
 import sqlite3
+import time
+from datetime import datetime
 
 import pytest
 
 from experiments.service.grid_file import load_grid
 from experiments.service.history.audit import Appended
 from experiments.service.serving import serving
+from grid.logs.formats import read
 from tests.experiments.commands import call
 
-from .served import served
+from .served import GRID, served
 from .test_service import until
 
 JOBS = [{"command": ["true"]}, {"command": ["sleep", "0.2"], "size": 2}, {"command": ["false"]}]
@@ -97,6 +100,41 @@ def test_each_attempt_of_a_job_is_in_its_story(grid, state):
     assert kinds.count("submitted") == kinds.count("finished") == 2
     assert kinds.index("finished") < len(kinds) - 1 - kinds[::-1].index("submitted")
     assert call("verify", state).exit_code == 0
+
+
+def test_what_a_site_was_then_counts(grid, state, tmp_path):
+    served(grid, state, {"command": ["sleep", "0.2"], "size": 2})
+    before = read(state / "jobs.db").cleaned().jobs["runtime"].item()
+    other = '[[sites]]\nname = "attic"\nslots = 9\n'
+    grid.write_text(GRID.replace("slots = 2", "slots = 2\nrate = 4.0") + other)
+    time.sleep(0.2)
+    begun = time.time()
+    served(grid, state)
+    log = read(state / "jobs.db")
+    assert log.cleaned().jobs["runtime"].item() == before
+    assert log.processors == 2  # not of sites that jobs have never seen
+    lines = [json.loads(line) for line in (state / "events.jsonl").read_text().splitlines()]
+    started = datetime.fromisoformat(lines[0]["start"]).timestamp()
+    (first, second) = (each["time"] for each in lines if each["event"] == "begun")
+    assert first < 1.0
+    assert second == pytest.approx(begun - started, abs=5.0)
+    assert second >= begun - started
+    assert [each["interrupted"] for each in lines if each["event"] == "ended"] == [False, False]
+    page = tmp_path / "page.html"
+    call("report", state, "-o", page)
+    assert "attic" not in page.read_text()
+
+
+def test_a_job_that_is_killed_again_and_again_has_failed(grid, state, monkeypatch):
+    monkeypatch.setattr("experiments.service.service.TRIES", 3)
+    (job,), _ = served(grid, state, {"command": ["sh", "-c", "kill -9 $PPID"], "requeue": True})
+    assert (job.state, job.attempt, job.exit_status) == ("failed", 3, None)
+    assert job.why == "its processes were killed, soon after it began, as in 3 attempts or more"
+    page = state / "page.html"
+    call("report", state, "-o", page)
+    text = page.read_text()
+    assert "Left out: 2 attempts before the last, of jobs that were killed" in text
+    assert "Completed means ended: 1 job did not succeed" in text
 
 
 def test_people_are_in_the_story(grid, state):

@@ -72,6 +72,14 @@ def test_what_would_be_served(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["true"], 1)
     assert "1 job of before" in " ".join(call(*asked).stdout.split())
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.step()
+        for text, found in ((GRID.replace("slots = 2", "slots = 2"), None), ("", "no such site")):
+            grid.write_text(text or GRID.replace('"A"', '"C"').replace('"B"', '"D"'))
+            told = call(*asked)
+            assert (told.exit_code == 2) == bool(found)
+            assert not found or f"jobs hold 1 processor: found {found}" in told.stderr
+        service.run(once=True)
 
 
 @pytest.mark.parametrize("words", [["cancel", 1], ["hold", 1], ["drain", "A"]])
