@@ -18,10 +18,10 @@ import pytest
 from click.testing import CliRunner
 from numba.core import config
 
-from experiments.cli import compiling
 from experiments.cli.app import main
 from experiments.cli.users_errors import told
 from experiments.run.running import WAITING
+from experiments.sweeps import compiling
 from grid.kernel import compile as module
 from grid.kernel.compile import compiled
 from tests.experiments.cli.users_modules import LOUD, RAISING, SCENARIO, UNPICKLABLE

@@ -311,7 +311,9 @@ def test_replications_are_advised_where_they_tell_something():
     def told(workload):
         summary = {"workload": workload, "parameters": {}, "platform": {}, "local": "easy"}
         summary["simulated_s"] = 9.0
-        return " ".join(sentence.text for sentence in limits([SimpleNamespace(summary=summary)]))
+        return " ".join(
+            sentence.text for sentence in limits([SimpleNamespace(summary=summary, real="")])
+        )
 
     assert "Replications do (metasched run ... --replications 10)" in told(None)
     assert "Replications do" not in told("mine.swf")
