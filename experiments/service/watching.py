@@ -83,14 +83,17 @@ class Watchers:
         self._model, self._title, self._ear, self._say = model, title, ear, say
         self._open: dict[socket.socket, tuple[Dashboard, _Terminal]] = {}
         self._door = socket.socket(socket.AF_UNIX)
-        with _reachable(folder) as place, suppress(FileNotFoundError):
-            os.unlink(place)
-        with _reachable(folder) as place:
-            self._door.bind(place)
-        self._door.listen()
+        self._place = folder / TOP
+        self._place.unlink(missing_ok=True)
+        try:
+            with _reachable(folder) as place:
+                self._door.bind(place)
+            self._door.listen()
+        except OSError as error:  # of a file system without sockets
+            say(f"top: {error.strerror or error}: nobody can watch")
+            return
         self._door.setblocking(False)
         ear.register(self._door, selectors.EVENT_READ, self._let_in)
-        self._place = folder / TOP
 
     def update(self) -> None:
         """Draw the dashboards that are due."""
@@ -104,7 +107,8 @@ class Watchers:
         """Draw each dashboard once more, and let nobody in any longer."""
         for connection in [*self._open]:
             self._leave(connection)
-        self._ear.unregister(self._door)
+        with suppress(KeyError):  # it could not be opened
+            self._ear.unregister(self._door)
         self._door.close()
         self._place.unlink(missing_ok=True)
 

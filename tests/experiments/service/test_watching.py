@@ -103,6 +103,19 @@ def test_who_watches_does_no_harm(grid, state, sockets):
     assert sum(line.startswith("top: ") for line in said) == 3
 
 
+def test_a_service_is_there_where_no_socket_can_be(grid, state, monkeypatch):
+    def refused(folder):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("experiments.service.watching._reachable", refused)
+    said = []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        service.store.add(["true"], 1)
+        service.run(once=True)
+    assert said[0] == "top: Operation not supported: nobody can watch"
+    assert "job 1 (true): done at A" in said
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_top_in_vain(grid, state, there):
     with serving(load_grid(str(grid)), state, 0, print):
