@@ -8,6 +8,7 @@ import re
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from datetime import datetime
 
 import pytest
@@ -174,7 +175,7 @@ def test_a_history_that_is_right_passes(history):
 def test_what_is_wrong_in_a_history_is_found(history, change, check):
     if "attempt" in change:  # and its second one has left the same
         os.symlink(history / "jobs" / "1", history / "jobs" / "1.2")
-    with sqlite3.connect(history / "jobs.db") as file:
+    with closing(sqlite3.connect(history / "jobs.db")) as file, file:
         file.execute(change)
     done = call("verify", history, "--json")
     assert done.exit_code == 1
