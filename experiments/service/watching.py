@@ -230,12 +230,23 @@ def watch(folder: Path, out: Callable[[bytes], object]) -> None:
                 return
             if key:
                 _say(connection, {"key": key})
-            with suppress(BlockingIOError):
-                while shown := connection.recv(1 << 16):
-                    out(shown)
+            if not _shown(connection, out):
                 print(f"metasched: {folder}: the service has ended", file=sys.stderr)
                 return
 
 
+def _shown(connection: socket.socket, out: Callable[[bytes], object]) -> bool:
+    """Show what has come; tell whether more may."""
+    try:
+        while shown := connection.recv(1 << 16):
+            out(shown)
+    except BlockingIOError:
+        return True
+    except OSError:  # it was killed
+        pass
+    return False
+
+
 def _say(connection: socket.socket, what: dict[str, Any]) -> None:
-    connection.sendall(json.dumps(what).encode() + b"\n")
+    with suppress(OSError):  # that it has ended, the next look tells
+        connection.sendall(json.dumps(what).encode() + b"\n")

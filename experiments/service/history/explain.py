@@ -47,6 +47,8 @@ def explain(folder: Path, job: int) -> list[Story]:
     for event in events_of_file(path):
         if event["event"] == BEGUN:
             had = [each for each in had if each.lines] + [_Had(found, path, event)]
+        if not had:
+            raise GridError(f"{path}:1: no service; accepted: {audit.WRITTEN}")
         had[-1].hear(event)
     had = [each for each in had if each.lines]
     if not had:
@@ -103,7 +105,7 @@ class _Had:
     def _words(self, event: Event) -> Iterator[str]:
         """Yield what sites and people said of the job, how long it ran, and whether in time."""
         yield event["words"]
-        if event["event"] == EXITED and event.get("ran") is not None:
+        if event["event"] == EXITED and None not in (event.get("ran"), event.get("at")):
             yield f"after {duration(event['ran'])}"
             for teller in self._hearing.tellers.values():
                 if teller.deadline < math.inf:

@@ -218,6 +218,16 @@ def test_bad_input(history, arguments, line):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_an_audit_log_that_no_service_has_written(history):
+    path = history / "events.jsonl"
+    lines = path.read_text().splitlines()[1:]
+    rows = [json.loads(line) | {"serial": at} for at, line in enumerate(lines, 1)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = call("explain", history, 1)
+    assert done.exit_code == 2
+    assert ":1: no service; accepted: the audit log of a service" in done.stderr
+
+
 def test_no_job_has_ended(grid, state):
     served(grid, state)
     done = call("report", state, "-o", state / "page.html")

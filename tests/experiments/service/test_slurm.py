@@ -30,7 +30,8 @@ from tests.agents.slurm.real_cluster import DAEMONS, RealCluster, lacking
 from tests.experiments.commands import call
 
 from .served import at_work
-from .test_service import CODE, ROOT, SOON, shell, until
+from .test_service import ROOT, SOON, shell, until
+from .test_taken_up import CODE
 
 SITE = '[[sites]]\nname = "{name}"\ndriver = "slurm"\nslurm_conf = "{conf}"\n'
 CONF = """\

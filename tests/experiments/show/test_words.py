@@ -2,67 +2,24 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
-from experiments.show.comparing import compared
 from experiments.show.page import page_of
 from experiments.show.panels import Point, panel
 from experiments.show.run_data import Ran
-from experiments.show.run_plots import draw
 from experiments.show.study_page import study_page
 from experiments.show.words import found, limits
 from experiments.studies.study import Study
 from grid.logs.cleaning import NO_SIZE
 from grid.logs.sacct import STEP
-from grid.platform.multicluster import Platform
-from grid.world.records import Parts
-from tests.experiments.small_results import printed
 from tests.experiments.small_studies import Silent
 
-
-@pytest.fixture(scope="module")
-def whole():
-    """A run of 60 jobs by MUSCLE on four clusters."""
-    return Ran.of(run(Scenario.load("quickstart").changed(["jobs=60"]), seed=1))
-
-
-@pytest.fixture
-def ran(whole):
-    """The same, with a summary that a test may change."""
-    return changed(whole)
-
-
-def changed(ran, name="quickstart", rows=None, **metrics):
-    summary = copy.deepcopy(ran.summary)
-    summary["metrics"] |= metrics
-    rows = rows or range(len(ran.jobs))
-    jobs = ran.jobs.iloc[rows].reset_index(drop=True)
-    kept = np.isin(ran.parts.job, rows)
-    parts = Parts(*(of[kept] for of in ran.parts))
-    parts = parts._replace(job=parts.job - rows[0])
-    return dataclasses.replace(ran, name=name, summary=summary, jobs=jobs, parts=parts)
-
-
-def words(ran):
-    return " ".join(each.text for each in found(ran))
-
-
-def compared_words(*runs):
-    return " ".join(each.text for each in compared([*runs]))
-
-
-def use(ran, *shares, jobs=20, waits=(0.0, 0.0, 0.0, 90.0)):
-    for row, share, wait in zip(ran.summary["clusters"], shares, waits, strict=True):
-        row |= {"utilization": share, "jobs": jobs, "mean_wait": wait}
-    return words(ran)
+from .told import changed, use, words
 
 
 def test_the_busiest_cluster_and_where_jobs_wait_are_two_things(ran):
@@ -137,29 +94,6 @@ def test_processors_are_away_once_a_change_has_come(ran, what, after, away):
     change = {"cluster": "C1", "what": what, "at": ran.summary["simulated_s"] + after}
     ran.summary["platform"]["changes"] = [change]
     assert ("also those of processors that were away" in words(ran)) == bool(away)
-
-
-def test_planned_changes_are_told_and_listed():
-    cluster = {"name": "A", "size": 4}
-    drain = {"cluster": "A", "what": "drain", "at": 5.0, "until": 9.0, "processors": 2}
-    late = {"cluster": "A", "what": "fail", "at": 1e9}
-    parameters = {"mode": "open", "jobs": 5, "max_size": 2}
-    with_, without = (
-        Ran.of(run(Scenario(name, Platform.from_dict(tables), parameters, "ect", "fcfs")))
-        for name, tables in (
-            ("with", {"clusters": [cluster], "changes": [drain, late]}),
-            ("without", {"clusters": [cluster]}),
-        )
-    )
-    told = "Planned changes of processors came: drain of 2 processors of A at 5 s until 9 s."
-    assert told in words(with_)
-    assert words(with_).count("1 of 2 changes of the platform never came") == 1
-    assert "Planned changes" not in words(without)
-    assert "different platforms: other planned changes." in compared_words(with_, without)
-    for page in (page_of([with_]), page_of([with_, without])):
-        assert "Planned changes</h" in page
-        assert "1,000,000,000" in page
-    assert "Planned changes" not in page_of([without])
 
 
 def test_what_runs_note_is_on_their_page(tmp_path):
@@ -241,20 +175,6 @@ def test_all_links_of_the_first_place_are_named(ran, saturated, told):
     assert told in words(ran)
 
 
-@pytest.mark.parametrize(("fraction", "slowed"), [(1, False), (0.7, True)])
-def test_saturated_links_that_slow_nobody_are_told(fraction, slowed):
-    given = ["jobs_per_cluster=100", "bsbw=2000", f"computation_fraction={fraction}"]
-    result = run(Scenario.load("beosim").changed(given))
-    ran = Ran.of(result)
-    assert "more was asked of" in words(ran)
-    why = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
-    assert (why[1:] not in words(ran)) == slowed
-    assert (why not in " ".join(printed(result).split())) == slowed
-    assert (why[1:] not in compared_words(ran, changed(ran, "b"))) == slowed
-    titles = draw([ran], "links").axes[1].get_title(), draw([ran] * 2, "links").axes[1].get_title()
-    assert all((why not in title) == slowed for title in titles)
-
-
 def test_waits_for_messages_alone_are_not_told_as_having_to_wait(ran):
     ran.jobs["start"] = ran.jobs["arrival"] + 0.08
     ran.summary["parameters"]["latency"] = 0.0
@@ -297,108 +217,3 @@ def test_a_penalty_is_over_the_time_without_limits_of_links(ran):
     assert "and took 1.500 times as long as if links had no limits and no latency." in told
     told = words(changed(ran, coallocated=0.5, mean_penalty=1.5, mean_staging=80.0))
     assert "and took 1.500 times as long once their data were there as if links had" in told
-
-
-def test_a_tie_is_told_as_one(whole):
-    a, b, c = (
-        changed(whole, name, utilization=share, mean_wait=20.0, mean_bounded_slowdown=slowdown)
-        for name, share, slowdown in (
-            ("a", 0.22801, 2.0002),
-            ("b", 0.22803, 2.0001),
-            ("c", 0.1, 2.0002),
-        )
-    )
-    told = compared_words(a, b, c)
-    assert (
-        "The highest utilization is that of b and a, 22.8 %; c 10.0 % (-12.8 percentage points)."
-        in told
-    )
-    assert "All have the same mean wait, 20 s." in told
-    assert "All have about the same mean bounded slowdown, 2.00." in told
-    d = changed(whole, "d", utilization=0.2, mean_wait=20.0, mean_bounded_slowdown=None)
-    assert "All that have one have about the same mean bounded slowdown" in compared_words(a, b, d)
-
-
-@pytest.mark.parametrize(
-    ("wait", "told"),
-    [
-        (12.5, "b 12.5 s (+25.0 %)."),
-        (10.004, "b 10.0 s (+0.04 %)."),
-        (43.0, "b 43 s (4.30 times as much)."),
-        (9000.0, "b 2.50 h."),
-    ],
-)
-def test_how_far_runs_are_apart_is_told_where_it_says_something(whole, wait, told):
-    runs = changed(whole, "a", mean_wait=10.0), changed(whole, "b", mean_wait=wait)
-    assert f"The lowest mean wait is that of a, 10 s; {told}" in compared_words(*runs)
-
-
-def test_shares_are_apart_by_percentage_points(whole):
-    runs = [changed(whole, name, utilization=value) for name, value in (("a", 0.673), ("b", 0.729))]
-    told = "The highest utilization is that of b, 72.9 %; a 67.3 % (-5.6 percentage points)."
-    assert told in compared_words(*runs)
-
-
-def test_a_run_that_rejected_more_is_the_best_only_of_what_it_accepted(whole):
-    def run(name, wait, rejected):
-        ran = changed(whole, name, mean_wait=wait)
-        counts = ran.summary["jobs"] | {"rejected": rejected}
-        ran.summary["jobs"], ran.summary["rejections"] = counts, {"larger": rejected}
-        return ran
-
-    told = compared_words(run("a", 10.0, 2), run("b", 20.0, 0))
-    hedge = ", but of the jobs that it accepted: it rejected more than b did"
-    assert f"The lowest mean wait is that of a, 10 s{hedge}; b 20 s (+100.0 %)." in told
-    told = compared_words(run("a", 20.0, 2), run("b", 10.0, 0), run("c", 10.0, 1))
-    assert (
-        "of b and c, 10 s, but of c of the jobs that it accepted: it rejected more than b did"
-        in told
-    )
-    assert "but of" not in compared_words(run("a", 10.0, 1), run("b", 20.0, 1))
-
-
-def test_runs_with_unfinished_jobs_had_the_same_but_are_not_ranked(whole):
-    a, b = changed(whole, "a"), changed(whole, "b", rows=range(3, 60))
-    assert "The runs had different jobs" in compared_words(a, b)
-    b.summary["unfinished"] = 3
-    told = compared_words(a, b)
-    assert "All runs had the same jobs, as far as they were finished." in told
-    assert "No run is called the best: b did not finish all jobs, and its means leave" in told
-    assert "The lowest" not in told
-    assert "Of the 57 jobs that both completed, 0.0 % waited less under a than under b" in told
-
-
-def test_warm_ups_that_differ_are_told(whole):
-    a, b = changed(whole, "a"), changed(whole, "b")
-    a.summary["parameters"] = b.summary["parameters"] | {"warmup": 7}
-    told = compared_words(a, b)
-    assert "Of the 53 jobs that both completed, after the warm-up, 0.0 % waited less" in told
-    assert "Means are not of the same jobs: warm-ups leave out 7 of a, 0 of b." in told
-
-
-@pytest.mark.parametrize(
-    ("mean", "later", "told"),
-    [
-        (500.0, 0.9, "0.0 % longer; 100.0 % waited as long under both, to within 1 s."),
-        (500.0, 1.1, "50.0 % longer; 50.0 % waited as long under both, to within 1 s."),
-        (0.5, 0.1, "50.0 % longer; 50.0 % waited as long under both, to within 0.00525 s."),
-        (0.0, 0.0, "0.0 % longer; 100.0 % waited as long under both."),
-    ],
-)
-def test_waits_that_differ_by_next_to_nothing_are_alike(whole, mean, later, told):
-    one, other = changed(whole, "a"), changed(whole, "b")
-    for ran in (one, other):
-        by = mean - (ran.jobs["start"] - ran.jobs["arrival"])
-        by[::2] += later if ran is one else 0.0
-        for name in ("start", "finish"):
-            ran.jobs[name] += by
-    assert f"0.0 % waited less under a than under b, {told}" in compared_words(one, other)
-
-
-def test_jobs_of_rounds_are_the_same_whenever_a_round_begins(whole):
-    later = changed(whole, "b")
-    later.jobs["arrival"] += 1.0
-    assert "The runs had different jobs" in compared_words(whole, later)
-    for ran in (rounds := [changed(whole, "a"), later]):
-        ran.summary["parameters"]["mode"] = "batch"
-    assert "All runs had the same jobs." in compared_words(*rounds)

@@ -1,0 +1,121 @@
+"""A service that goes on with what those before it have left, however they ended."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from agents.pace.predictor import SubmittedJob
+from experiments.service.grid_file import load_grid
+from experiments.service.mirror import rows_of
+from experiments.service.serving import serving
+from experiments.service.store import Store
+from grid.errors import GridError
+from tests.experiments.commands import call
+
+from .served import GRID, served
+from .test_service import ROOT, until
+
+
+def test_a_service_takes_up_what_another_one_has_left(grid, state, tmp_path):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        first = [store.add(["sh", "-c", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done"], 1)]
+        first += [store.add(["sleep", "0.1"], 1), store.add(["false"], 1)]
+        until(service, lambda: not store.jobs("state IN ('waiting', 'starting')"))
+        waiting = store.add(["true"], 2)
+        service.step()
+        assert store.job(waiting).state == "waiting"  # the first has one of the two
+        time.sleep(0.5)  # the others end while nobody looks
+    said = []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        store = service.store
+        assert "job 1 (sh): taken up at A" in said
+        assert [job.state for job in store.jobs()] == ["running", "done", "failed", "waiting"]
+        service.step()
+        assert service.model.world.state.free.tolist() == [1, 1]
+        assert store.job(waiting).state == "waiting"
+        (tmp_path / "go").touch()
+        service.run(once=True)
+        assert [job.state for job in store.jobs()] == ["done", "done", "failed", "done"]
+        assert store.job(waiting).started >= store.job(1).ended
+    grid.write_text('global = "dll"\nlocal = "fcfs"\n[[sites]]\nname = "C"\nslots = 1\n')
+    assert [job.state for job in served(grid, state)[0]] == ["done", "done", "failed", "done"]
+
+
+def test_a_grid_lacks_no_site_where_jobs_run(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "1000"], 2)
+        until(service, lambda: service.store.job(1).state == "running")
+    here = 'global = "dll"\nlocal = "fcfs"\n[[sites]]\nname = "{}"\nslots = 1\n'
+    for name, says in (("C", "may run at A, which the grid does not have"), ("A", "at most 1")):
+        grid.write_text(here.format(name))
+        with pytest.raises(GridError, match=rf"job 1,? .*{says}"):
+            served(grid, state)
+    grid.write_text(GRID)
+    call("cancel", "--state", state, 1)
+    assert served(grid, state)[0][0].state == "cancelled"
+
+
+CODE = """
+import sys
+from pathlib import Path
+from experiments.service.grid_file import load_grid
+from experiments.service.serving import serving
+with serving(load_grid(sys.argv[1]), Path(sys.argv[2]), 0, print) as service:
+    print("serves", flush=True)
+    service.run(once=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("jobs", "kills"),
+    [
+        pytest.param(60, 6, marks=pytest.mark.thorough),
+        pytest.param(1000, 100, marks=pytest.mark.slow),
+    ],
+)
+def test_no_job_is_lost_or_runs_twice_however_often_a_service_is_killed(
+    grid, state, tmp_path, jobs, kills
+):
+    draws = random.Random(1)
+    with closing(Store(state, make=True)) as store:
+        for number in range(1, jobs + 1):
+            text = f"echo {number} >> {tmp_path}/ran; sleep 0.{draws.randrange(1, 5)}"
+            store.add(["sh", "-c", text], 1 + number % 2, 1.0)
+    command = [sys.executable, "-c", CODE, str(grid), str(state)]
+    for _ in range(kills):
+        service = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        with service:
+            while not service.stdout.readline().startswith("serves"):
+                assert service.poll() is None
+            time.sleep(draws.uniform(0.0, 1.5))
+            service.send_signal(signal.SIGKILL)
+    ended, _ = served(grid, state)
+    assert {job.state for job in ended} == {"done"}
+    assert len(ended) == jobs
+    ran = (tmp_path / "ran").read_text().split()
+    assert sorted(map(int, ran)) == [*range(1, jobs + 1)]
+
+
+def test_a_service_has_learned_from_jobs_of_those_before(grid, state):
+    grid.write_text(GRID + '[parameters]\nprediction = "learned"\n')
+    short, long = (
+        {"command": ["sleep", f"{time}"], "name": name}
+        for name, time in (("short", 0.1), ("long", 0.7))
+    )
+    served(grid, state, short, long, short, {"command": ["no-such-program"]})
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        predictor, began = service.model.pace.predictor, service.store.note("began")
+        jobs = [replace(service.store.job(1), name=name) for name in ("short", "long", "new")]
+        found = [predictor.predict(SubmittedJob(rows_of([job], began, 0.0)[0])) for job in jobs]
+        ended = [job.ended - job.started for job in service.store.jobs("exit_status = 0")]
+    assert found[:2] == pytest.approx([(ended[0] + ended[2]) / 2, ended[1]])
+    assert found[2] == pytest.approx(sum(ended) / 3, rel=0.5)  # and of what could not be run
