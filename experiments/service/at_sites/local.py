@@ -109,11 +109,14 @@ class LocalSite:
     def _ask(self, job: int, number: int) -> None:
         """Ask the processes of a job to end, again if its command is not among them yet.
 
-        Its script alone may have been asked before it starts the command, which then knows nothing.
+        Its script may have been asked before it starts the command, which then knows nothing, and
+        so may its child that is to become the command, until it is.
         """
         alone = False
         with suppress(OSError):  # where the system does not tell, it is taken to be there
-            alone = not Path(f"/proc/{number}/task/{number}/children").read_bytes()
+            children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+            script = _told(number, "cmdline")
+            alone = all(_told(int(child), "cmdline") == script for child in children)
         with self._lock:
             self._asked = self._asked | {job} if alone else self._asked - {job}
         with suppress(ProcessLookupError):

@@ -50,7 +50,7 @@ WHERE jobs.ended IS NULL
 """
 _REQUEUED = """
 UPDATE jobs SET ended = ?, known = ?, state = 'REQUEUED'
-WHERE site = ? AND id = ? AND submitted < ? AND restarts < ? AND started < ? AND ended IS NULL
+WHERE site = ? AND id = ? AND submitted < ? AND restarts < ? AND started <= ? AND ended IS NULL
 """
 
 

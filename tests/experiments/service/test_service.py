@@ -273,20 +273,27 @@ def test_the_packaged_example_shows_two_levels_at_work(tmp_path, monkeypatch):
     assert "job 12 (wide): runs at " in found.output
 
 
-def test_a_job_is_asked_to_end_whose_command_is_still_to_come(grid, state, tmp_path, monkeypatch):
-    """Its script has set its traps, and takes a while to start the command."""
+LOOP = 'until [ -e "$folder/gate" ]; do :; done'
+
+
+@pytest.mark.parametrize(
+    "slowly", [f'{LOOP}; (exec "$@")', f'(trap : TERM; {LOOP}; trap - TERM; exec "$@")']
+)
+def test_a_job_is_asked_to_end_whose_command_is_still_to_come(
+    grid, state, tmp_path, monkeypatch, slowly
+):
+    """Its script has set its traps, and takes a while to start the command, or to become it."""
     slow = tmp_path / "slow.sh"
     script = Path(RUN_ONCE).read_text()
     assert script.count('(exec "$@")') == 1
-    slow.write_text(
-        script.replace('(exec "$@")', 'until [ -e "$folder/gate" ]; do :; done; (exec "$@")')
-    )
+    slow.write_text(script.replace('(exec "$@")', slowly))
     monkeypatch.setattr("experiments.service.at_sites.local.RUN_ONCE", str(slow))
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "60"], 1)
         gate = state / "jobs" / "1" / "gate"
         service.step()
         until(service, (gate.parent / "started").exists)
+        time.sleep(0.5)  # now its traps are set
         service.store.update(1, cancelled=1)
         service.step()
         gate.touch()

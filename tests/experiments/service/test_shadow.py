@@ -108,6 +108,15 @@ def test_a_job_that_is_put_back_has_run_and_comes_again(record, scenario):
     assert out["policies"][0]["mean_wait"] == 5.0  # (1 + 9) / 2: since it might start again
 
 
+def test_a_job_may_be_put_back_in_the_second_of_its_start(record):
+    record(30, "a", seen("1", 5, 6))
+    record(60, "a", seen("1", 6, restarts=1))
+    assert jobs_of(record.sightings) == {
+        ("1", 5.0): (T + 6, T + 6, "REQUEUED"),
+        ("1", 6.0): (None, None, "PENDING"),
+    }
+
+
 def test_an_end_is_not_taken_back(record):
     record(0, "a")
     record(30, "a", seen("1", 5, 6, 20))

@@ -332,6 +332,7 @@ def test_a_shadow_sees_what_slurm_did(grid, state, clusters, tmp_path):
             ask(of, "sbatch", *usual, "-n", "2", "-t", "1", "--wrap", "sleep 1")
             long = ask(of, "sbatch", *usual, "-n", "8", "--requeue", "--wrap", "sleep 99").strip()
             until_seen(id=long, state="RUNNING")
+            time.sleep(1.0)  # Slurm tells of whole seconds: one later than it was submitted
             ask(of, "scontrol", "requeue", long)
             until_seen(id=long, restarts=1)
         finally:
