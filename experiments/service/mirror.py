@@ -13,7 +13,7 @@ from agents.model import GridModel
 from experiments.service.store import LiveJob
 from grid.jobs import JobArray, job_table
 from grid.kernel.dtypes import FINISHED
-from grid.kernel.state import RUNNING
+from grid.kernel.state import LOCAL, RUNNING
 from grid.platform.multicluster import Platform
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import Cleaning
@@ -163,6 +163,12 @@ class Mirror(GridModel):
                 self._slots[number] = slot
                 found.append(Start(number, jobs["cluster"].item(slot)))
         return found
+
+    def waiting_at(self, cluster: int) -> list[int]:
+        """Return the jobs that wait at a cluster, in order of their numbers."""
+        jobs = self.world.jobs
+        there = (jobs["status"] == LOCAL) & (jobs["cluster"] == cluster)
+        return sorted(jobs["number"][there].tolist())
 
     def rejections(self) -> list[int]:
         """Return the jobs that no cluster can ever run, since this was asked last."""

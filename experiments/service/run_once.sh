@@ -1,11 +1,13 @@
 #!/bin/sh
 # run_once.sh FOLDER COMMAND [ARGUMENT...]: runs a job's command, but never twice.
+# With FOLDER/held, it is not to run yet.
 # FOLDER/claim, a link, says whose it is: who comes second ends at once, as does who cannot claim it.
 # FOLDER/started and FOLDER/ended, which has the exit status, are as old as what they tell of.
 # FOLDER/place, of a batch system, has the environment and the folder of the command; FOLDER/alive is
 # made anew every ten seconds then, for nobody else can tell whether the command runs.
 folder=$1
 shift
+[ -e "$folder/held" ] && exit 0
 ln -s "$$" "$folder/claim" 2>/dev/null || exit 0
 (: > "$folder/started") 2>/dev/null
 trap : HUP INT TERM  # the command gets them, too

@@ -16,6 +16,7 @@ from typing import Any
 
 from experiments.events import log
 from experiments.service.at_sites.site import (
+    HELD,
     Began,
     End,
     Site,
@@ -25,6 +26,7 @@ from experiments.service.at_sites.site import (
     end_of,
     ending,
 )
+from experiments.service.early import Early
 from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import Audit
 from experiments.service.mirror import REMEMBERED, Mirror, rows_of
@@ -49,8 +51,6 @@ PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC,
 """Errors of the system for which a job is started later, and has not failed."""
 TRIES, SHORT = 10, 10.0
 """Attempts from which on a job is not run again whose last one has not lasted for so long, s."""
-LATELY = f"job IN (SELECT job FROM jobs ORDER BY ended DESC LIMIT {REMEMBERED})"
-"""Of the jobs that ended last."""
 LONGEST = 1.0
 """Longest time between two looks at what was submitted, s, if nobody rings."""
 
@@ -106,6 +106,7 @@ class Service:
         self._began = float(began)
         self.grid.note_in(store)
         self.model: Any = scenario.model(seed, made=Mirror)
+        self._early = Early(self.model, self.sites, store)
         self._audit = Audit(self.model, store.folder, scenario, self._began)
         self._stopping = False
         self._last = 0  # number of the last job that was taken in
@@ -116,7 +117,7 @@ class Service:
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at = 0.0
-        self.model.learn(store.jobs(f"exit_status IS NOT NULL AND {LATELY}"), self._began)
+        self.model.learn(store.ran_lately(REMEMBERED), self._began)
         self._take_up()
 
     @property
@@ -161,6 +162,7 @@ class Service:
             starts, self._again = starts + self._again, []
         if starts:
             self._start(starts)
+        self._early.update(self._known)
 
     # What happens ---------------------------------------------------------------------------------
 
@@ -256,6 +258,7 @@ class Service:
                     self._submit(job)
         for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *LIVE):
             if job.state == WAITING:
+                self._early.forget(job.job)
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
                 self._tell(log.CANCELLED, CANCELLED, job)
             elif self._stops.get(job.job, 0) < job.cancelled:
@@ -280,9 +283,8 @@ class Service:
                     if job.state == WAITING:
                         self._hold(job)
                     continue
-                rate = float(self.model.world.platform.rates[cluster])
-                site = self.sites[cluster].name
-                self.store.update(number, state=STARTING, site=site, rate=rate)
+                site, rates = self.sites[cluster].name, self.model.world.platform.rates
+                self.store.update(number, state=STARTING, site=site, rate=float(rates[cluster]))
                 yield self.store.job(number)
             self.model.advance(self.now)
 
@@ -290,10 +292,10 @@ class Service:
         """Have sites start jobs of which it is noted that they are to."""
         failed = {}
         for job in jobs:
-            folder = self.store.folder_of(job)
             self._known[job.job] = job
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                folder = self.store.make_folder(job)
+                (folder / HELD).unlink(missing_ok=True)
                 self._site(job).start(job, folder)
             except (OSError, ValueError) as error:
                 why = f"cannot be started: {error}"

@@ -231,6 +231,11 @@ class Store(Database):
         rows = self._asked(f"SELECT * FROM jobs WHERE {where} ORDER BY job", values)
         return [_job(row) for row in rows]
 
+    def ran_lately(self, most: int) -> list[LiveJob]:
+        """Return those of the jobs that ended last whose commands have ended."""
+        lately = "job IN (SELECT job FROM jobs ORDER BY ended DESC LIMIT ?)"
+        return self.jobs(f"exit_status IS NOT NULL AND {lately}", most)
+
     def job(self, number: int) -> LiveJob:
         """Return a job.
 
@@ -253,6 +258,12 @@ class Store(Database):
     def folder_of(self, job: LiveJob) -> Path:
         """Return the folder of a job's present attempt, or of its next."""
         return (self.folder / "jobs" / job.place).resolve()
+
+    def make_folder(self, job: LiveJob) -> Path:
+        """Make the folder of a job's next attempt, and return it."""
+        folder = self.folder_of(job)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
 
     def left(self) -> int:
         """Return how many jobs have not ended."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from experiments.service.at_sites.asking import keep_asking
 from experiments.service.at_sites.batch_system import (
@@ -136,6 +137,9 @@ class BatchSite:
 
     def start(self, job: LiveJob, folder: Path) -> None:
         """Have a job submitted; it begins when its site says so."""
+        self._start(job, folder, submitted=False)
+
+    def _start(self, job: LiveJob, folder: Path, submitted: bool) -> None:
         with (folder / OUTPUT).open("ab"):
             pass  # it is there before the job is
         place = folder / PLACE
@@ -143,13 +147,13 @@ class BatchSite:
         new.touch(mode=0o600)
         new.write_bytes(_place(job, self.name, folder))
         os.replace(new, place)
-        self._take(job, folder, submitted=False)
+        self._take(job, folder, submitted, since=time.time())
 
     def find(self, job: LiveJob, folder: Path) -> bool:
         """Watch a job that may be there; if it is not, and has not run, it is submitted again."""
         if not (folder / PLACE).exists():
             return False  # nobody has ever been told of it
-        self._system.take_up(f"{self._prefix}{job.place}", folder)
+        self._system.take_up(self._token(job), folder)
         self._take(job, folder, submitted=True, began=began_at(folder) is not None)
         return True
 
@@ -175,10 +179,12 @@ class BatchSite:
         if self._thread.ident is not None:
             self._thread.join(PATIENCE)  # it may wait for an answer
 
-    def _take(self, job: LiveJob, folder: Path, submitted: bool, began: bool = False) -> None:
-        token = f"{self._prefix}{job.place}"
+    def _token(self, job: LiveJob) -> str:
+        return f"{self._prefix}{job.place}"
+
+    def _take(self, job: LiveJob, folder: Path, submitted: bool, **known: Any) -> None:
         with self._changed:
-            self._jobs[job.job] = _Job(token, folder, job, submitted, began=began)
+            self._jobs[job.job] = _Job(self._token(job), folder, job, submitted, **known)
         self._wake()
 
     def _wake(self) -> None:
@@ -267,8 +273,8 @@ class BatchSite:
         if end is not None:
             self._end(number, end)
             return
-        if job.since >= asked:
-            return  # it was submitted after that
+        if not job.submitted or job.since >= asked:
+            return  # it was not there then
         if listed is not None and not listed.ended:
             job.missed = 0
             if listed.waits and not job.waits and asked - job.since > TOO_LONG:

@@ -29,6 +29,8 @@ class Listed(NamedTuple):
     """In the site's own word."""
     waits: bool = False
     """It has no processors yet."""
+    held: bool = False
+    """Nor will it, until it is released."""
 
 
 class Look(NamedTuple):

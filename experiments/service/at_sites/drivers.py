@@ -10,6 +10,7 @@ from typing import Any
 from experiments.scenario.checked import ScenarioError
 from experiments.service.at_sites.batch import MOST, BatchSite
 from experiments.service.at_sites.batch_system import BatchSystem, SilentError
+from experiments.service.at_sites.holding import HoldingSite
 from experiments.service.at_sites.local import LocalSite
 from experiments.service.at_sites.psij import PsiJ, known_executor
 from experiments.service.at_sites.site import Site
@@ -33,6 +34,7 @@ DRIVERS: dict[str, dict[str, tuple[Callable[[object], bool], bool, str]]] = {
         "slurm_conf": (_is_text, False, "the path of a slurm.conf"),
         "partition": (_is_text, False, "the name of a partition"),
         "submissions": _RATE,
+        "early": (_is_count, False, "how many jobs are there before their turn, a number from 1"),
     },
     "psij": {
         "executor": (_is_text, True, "the name of an executor of PSI/J"),
@@ -109,9 +111,11 @@ class Driver:
             return LocalSite(name, self.size, tell)
         of_site = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
         prefix = f"metasched-{mark}{of_site}-"  # two sites may be partitions of one cluster
-        system = self.system(prefix, folder / "psij" / name)
         most = self.given["submissions"] or MOST
-        return BatchSite(name, self.size, system, prefix, tell, self.answered, most)
+        of_all = prefix, tell, self.answered, most
+        if early := self.given.get("early"):
+            return HoldingSite(name, self.size, _slurm(self.given, prefix), *of_all, early=early)
+        return BatchSite(name, self.size, self.system(prefix, folder / "psij" / name), *of_all)
 
     def system(self, prefix: str, folder: Path) -> BatchSystem:
         """Return the batch system of a site that is one.

@@ -12,8 +12,10 @@ from typing import NamedTuple, Protocol
 from experiments.service.store import CANCELLED, DONE, FAILED, LOST, LiveJob
 
 RUN_ONCE = str(resources.files("experiments") / "service" / "run_once.sh")
-CLAIM, STARTED, EXIT_STATUS, OUTPUT = "claim", "started", "ended", "output"
-"""What a job's folder has: the first three are of `RUN_ONCE`."""
+HELD, CLAIM, STARTED, EXIT_STATUS = "held", "claim", "started", "ended"
+"""What a job's folder has, of which `RUN_ONCE` writes all but the first."""
+OUTPUT = "output"
+"""What else: all that its command has written."""
 OF_JOB = "METASCHED_"
 """How the names of variables begin that a job finds in its environment."""
 

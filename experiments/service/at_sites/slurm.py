@@ -31,6 +31,8 @@ SILENT = "contact", "timed out", "connect", "communicat"
 """What is in errors of a controller that does not answer."""
 LATER = "temporar", "try again", "submit limit"
 """What is in errors that pass."""
+HELD = "JobHeldUser"
+"""Why a job waits that was submitted to be held."""
 _KEPT = "PATH", "HOME", "LANG", "LC_ALL", "SLURM_CONF", "TZ"
 
 
@@ -154,7 +156,7 @@ class Slurm(Partition):
         If Slurm's commands are not installed.
     """
 
-    commands: ClassVar[tuple[str, ...]] = ("sbatch", "squeue", "scancel", "sinfo")
+    commands: ClassVar[tuple[str, ...]] = ("sbatch", "squeue", "scancel", "sinfo", "scontrol")
 
     def __init__(self, prefix: str, conf: str | None = None, partition: str | None = None) -> None:
         self._prefix = prefix
@@ -174,7 +176,7 @@ class Slurm(Partition):
                 continue
             waits = state == "PENDING"
             told = f"{state} ({plain(reason, 60)})" if waits else state
-            listed = Listed(state in ENDED, told, waits)
+            listed = Listed(state in ENDED, told, waits, waits and reason == HELD)
             if token not in jobs or jobs[token].ended:  # one that lives counts
                 jobs[token] = listed
             if not (listed.ended or listed.waits):
@@ -184,6 +186,22 @@ class Slurm(Partition):
 
     def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
         """Submit a script, which Slurm copies, with the words after it."""
+        self._submit(token, job, script, output)
+
+    def hold(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
+        """Submit a script that waits until it is released."""
+        self._submit(token, job, script, output, "--hold")
+
+    def release(self, token: str) -> None:
+        """Let what has a name start; what is not there is not missed."""
+        done = self._run("scontrol", "release", f"jobname={token}")
+        why = _line(done.stderr)
+        if done.returncode and any(word in why.lower() for word in SILENT):
+            raise SilentError(why)
+
+    def _submit(
+        self, token: str, job: LiveJob, script: Sequence[str], output: Path, *words: str
+    ) -> None:
         options = {"job-name": token, "ntasks": job.size, "chdir": "/", "export": "ALL"}
         if {*"%\\"} & {*str(output)}:  # which have a meaning there
             output = Path(os.devnull)
@@ -193,7 +211,7 @@ class Slurm(Partition):
         if job.time is not None:
             options["time"] = max(1, math.ceil(job.time / 60.0))  # minutes
         given = [f"--{name}={value}" for name, value in options.items()]
-        done = self._run("sbatch", "--parsable", "--no-requeue", *given, *script)
+        done = self._run("sbatch", "--parsable", "--no-requeue", *words, *given, *script)
         if done.returncode:
             why = _line(done.stderr)
             for kind, words in ((SilentError, SILENT), (LaterError, LATER)):

@@ -73,7 +73,9 @@ def clusters(tmp_path_factory):
 
 @pytest.fixture
 def grid(clusters, tmp_path):
+    """Both, of which one has jobs early, held."""
     sites = [SITE.format(name=name, conf=of.conf) for name, of in clusters.items()]
+    sites[1] += "early = 3\n"
     (tmp_path / "grid.toml").write_text('global = "dll"\nlocal = "easy"\n' + "".join(sites))
     return tmp_path / "grid.toml"
 
@@ -93,8 +95,17 @@ def test_jobs_run_on_clusters_of_slurm(grid, state, clusters, tmp_path):
         service.store.add(**shell("exec sleep 1000"), size=5, name="endless")
         until(service, lambda: service.store.job(14).started is not None)
         assert call("cancel", "--state", state, 14).exit_code == 0
+        first = service.store.add(**shell("sleep 1"), size=8, only="b")
+        until(service, lambda: service.store.job(first).started is not None)
+        second = service.store.add(**shell("sleep 1"), size=8, only="b")
+        held = "squeue", "-h", "-o", "%r|%j"
+        until(service, lambda: "JobHeldUser|metasched" in ask(clusters["b"], *held))
+        service.store.add(**shell("sleep 1"), size=8, only="b")
+        assert call("cancel", "--state", state, second).exit_code == 0
         until(service, lambda: not service.store.left())
         jobs = service.store.jobs()
+    assert [job.state for job in jobs[14:]] == ["done", "cancelled", "done"]
+    jobs = jobs[:14]
     assert [job.state for job in jobs] == ["done"] * 12 + ["failed", "cancelled"]
     assert (jobs[12].exit_status, jobs[13].exit_status) == (3, 143)
     told = sorted((tmp_path / "told").read_text().split("\n")[:-1])

@@ -1,0 +1,64 @@
+"""Jobs that sites have before their turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from experiments.service.at_sites.holding import HoldingSite
+from experiments.service.at_sites.site import HELD, Site
+from experiments.service.mirror import Mirror
+from experiments.service.store import LiveJob, Store
+
+
+class Early:
+    """Has sites hold those of their waiting jobs that came first, as many as each takes.
+
+    Parameters
+    ----------
+    model : Mirror
+    sites : sequence of Site
+        In the order of its clusters.
+    store : Store
+    """
+
+    def __init__(self, model: Mirror, sites: Sequence[Site], store: Store) -> None:
+        self._model, self._store = model, store
+        self._sites = {
+            cluster: site for cluster, site in enumerate(sites) if isinstance(site, HoldingSite)
+        }
+        self._there: dict[int, set[int]] = {cluster: set() for cluster in self._sites}
+        self._over: set[int] = set()  # jobs that will not run, though the mirror has them yet
+
+    def forget(self, job: int) -> None:
+        """Have a job that waits nowhere any more, for it was cancelled."""
+        if self._sites:
+            self._over.add(job)
+
+    def update(self, jobs: Mapping[int, LiveJob]) -> None:
+        """Tell sites what has changed.
+
+        Parameters
+        ----------
+        jobs : dict of int to LiveJob
+            Those that the mirror knows, by number.
+        """
+        for cluster, site in self._sites.items():
+            waiting = self._model.waiting_at(cluster)
+            there, wanted = self._there[cluster], set(waiting) - self._over
+            for number in there - wanted:
+                site.forget(number)
+            there &= wanted
+            for number in waiting:
+                if len(there) >= site.early:
+                    break
+                if number not in there and number in wanted and self._expect(site, jobs[number]):
+                    there.add(number)
+
+    def _expect(self, site: HoldingSite, job: LiveJob) -> bool:
+        with suppress(OSError):  # another time
+            folder = self._store.make_folder(job)
+            (folder / HELD).touch()
+            site.expect(job, folder)
+            return True
+        return False
