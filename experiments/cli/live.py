@@ -269,7 +269,7 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
-        from experiments.service.forecasting.printing import print_forecast
+        from experiments.service.forecasting.forecast_table import print_forecast
 
     with (
         users_code(),
@@ -303,7 +303,7 @@ def hindcast(
 
     with telling("loading"):
         from experiments.service.forecasting.hindcast import hindcast as hindcast_of
-        from experiments.service.forecasting.printing import print_hindcast
+        from experiments.service.forecasting.hindcast_table import print_hindcast
 
     with users_code(), telling("running what is to be forecast") as progress:
         chosen = chosen_scenario(scenario, **options)

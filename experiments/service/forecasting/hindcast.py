@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
@@ -17,6 +15,9 @@ from experiments.service.grid_file import LiveGrid
 from experiments.service.store import DONE, RUNNING, WAITING, LiveJob
 from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEARNED = 2000
 """Jobs that ended last, from which run times are drawn."""
@@ -115,6 +116,8 @@ def hindcast(
         scenario.name, platform, given, scenario.global_scheduler, scenario.local_scheduler
     )
     grid = LiveGrid(bare, (), ())
+    import pandas as pd
+
     drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
     each = (_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index)
     rows = [*progress.one_by_one(each, len(drawn), "job")]

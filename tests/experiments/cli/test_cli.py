@@ -323,11 +323,20 @@ def test_parameters_without_effect_are_told_and_harm_nothing(folder):
     assert call("run", "site", "--workload", "ok.swf").stderr == ""
 
 
-def test_help_imports_nothing_heavy():
+@pytest.mark.parametrize(
+    ("what", "heavy"),
+    [
+        ("CliRunner().invoke(main, ['--help'])", "numba numpy pandas mesa networkx rich"),
+        ("import experiments.service.forecasting.forecast_table", "pandas scipy.stats"),
+        ("import experiments.service.service", "pandas scipy.stats"),
+    ],
+)
+def test_nothing_heavy_is_imported_that_is_not_needed(what, heavy):
+    """For help it is none of these, for forecasts and the service no pandas."""
     code = (
-        "import sys; from click.testing import CliRunner; from experiments.cli.app import main;"
-        "assert CliRunner().invoke(main, ['--help']).exit_code == 0;"
-        "heavy = {'numba', 'numpy', 'pandas', 'mesa', 'networkx', 'rich'} & set(sys.modules);"
+        "import sys; from click.testing import CliRunner; from experiments.cli.app import main\n"
+        f"{what}\n"
+        f"heavy = {{*{heavy.split()}}} & {{*sys.modules}}\n"
         "assert not heavy, heavy"
     )
     root = Path(__file__).resolve().parents[3]
