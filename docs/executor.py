@@ -1,4 +1,4 @@
-"""Measure what docs/live.md tells of calls of functions, on a machine that does nothing else."""
+"""Measure what docs/live-python.md tells of calls of functions, on a machine that does nothing else."""
 
 from __future__ import annotations
 
