@@ -27,7 +27,7 @@ from agents.wiring import (
     connect_local,
     receivers,
 )
-from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
+from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER, PLACE
 from grid.metrics.performance import Criteria, weights_per_cluster
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
@@ -269,7 +269,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         world = self.world
         while True:
             reason = self._advance(min(end, self._mail.next_due()))
-            if self._stopping:
+            if self._stopping or reason == PLACE:
                 return
             due = self._mail.next_due()
             if reason == COLLECTED:

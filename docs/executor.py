@@ -1,4 +1,4 @@
-"""Measure what docs/live-python.md tells of calls of functions, on a machine that does nothing else."""
+"""Measure what docs/live-python.md tells of calls of functions, on an idle machine."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ class JobLog:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._chunks: list[Records] = []
+        self._rows = 0  # in them
         self.keeping = True
         self.watched = False
         self.consumers: list[Callable[[Records], None]] = []
@@ -60,6 +61,7 @@ class JobLog:
         records = Records(kept.rows.copy(), kept.takes.copy())
         self._storage.state.finished = self._storage.state.splits = 0
         self._chunks.append(records)
+        self._rows += len(records)
         for consume in self.consumers:
             consume(records)
         if not self.watched:
@@ -67,10 +69,8 @@ class JobLog:
 
     def forget(self) -> None:
         """Keep no more than is wanted, once all who watch have seen the jobs that left."""
-        while not self.keeping and len(self._chunks) > 1:
-            if sum(map(len, self._chunks[1:])) < CHUNK:
-                break
-            del self._chunks[0]
+        while not self.keeping and self._rows - len(self._chunks[0]) >= CHUNK:
+            self._rows -= len(self._chunks.pop(0))
 
     def latest(self, count: int) -> Records:
         """Return the last `count` jobs that left, oldest first, or as many as there are.

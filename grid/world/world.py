@@ -226,8 +226,9 @@ class World:
         -------
         int
             Why it stopped (`grid.kernel.state`): ``TIME``, ``OVER`` (nothing is left to wait for),
-            ``COLLECTED`` (jobs wait for a round), ``LANDED`` (planners are wanted) or
-            ``MISPREDICTED`` (jobs ended unexpectedly).
+            ``COLLECTED`` (jobs wait for a round), ``LANDED`` (planners are wanted),
+            ``MISPREDICTED`` (jobs ended unexpectedly) or ``PLACE`` (the policy puts its decision
+            off, for it returned None).
 
         Raises
         ------
@@ -253,7 +254,9 @@ class World:
                 tables, run, arguments = storage.tables, self.compile(), storage.arguments()
             reason = run(arguments, self._until)
             if reason == k_place and place is not None:
-                answer[0] = place(job[0])
+                if (decided := place(job[0])) is None:
+                    return reason  # it is taken later, and asked for again
+                answer[0] = decided
                 answered[0] = 1
             elif reason == k_rank and rank is not None:
                 answer[0] = rank(job[0])

@@ -1,0 +1,1 @@
+"""Environments in which agents learn to schedule: Gymnasium's interface to a run."""

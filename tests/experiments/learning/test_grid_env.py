@@ -1,0 +1,249 @@
+"""A run as an environment of Gymnasium: the same run, decided about from outside."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import sys
+import warnings
+from collections import defaultdict
+from importlib import import_module
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from experiments.learning.observing import LONG, MANY
+from experiments.learning.rewards import REWARDS
+from experiments.run import run
+from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
+from grid.platform.multicluster import Platform
+from metasched.envs import GridEnv
+
+FAILING = {"mean_up_time": 5000.0, "mean_down_time": 500.0}
+
+
+def unequal(**parameters):
+    """Return a scenario of clusters of which not each can hold each job."""
+    platform = Platform.star([4, 16, 8], rates=[1.0, 2.0, 0.5])
+    given = {"jobs": 150, "max_size": 16, "load": 0.9, "mode": "open", **parameters}
+    return Scenario("unequal", platform, given, "dll", "easy")
+
+
+def played(env, choose, **reset):
+    """Return what an episode earned, and how it ended; ask what to do at each decision."""
+    seen, info = env.reset(**reset)
+    earned, over, cut = 0.0, False, False
+    while not (over or cut):
+        seen, reward, over, cut, info = env.step(choose(seen, info))
+        earned += reward
+    return earned, over, info
+
+
+def gathering():
+    """Return a reward that gives nothing and keeps the jobs, and these."""
+    rows = []
+
+    def nothing(jobs):
+        rows.extend(jobs.rows.copy())
+        return np.zeros(len(jobs))
+
+    return nothing, rows
+
+
+@pytest.mark.parametrize("scenario", ["quickstart", "unequal", "late"])
+def test_gymnasium_finds_no_fault(scenario):
+    of = {"unequal": unequal(), "late": unequal(latency=30.0)}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*alternative render modes.*")
+        check_env(GridEnv(of.get(scenario, scenario), local="easy", strict=False))
+
+
+@pytest.mark.parametrize("policy", ["dll", "ect", "round-robin"])
+@pytest.mark.parametrize("parameters", [{}, {"latency": 30.0}, {"mode": "batch"}, FAILING])
+def test_a_built_in_policy_gives_its_own_run(policy, parameters, tmp_path):
+    """Failures have jobs sent anew, perhaps elsewhere."""
+    scenario = dataclasses.replace(unequal(**parameters), global_scheduler=policy)
+    names, sent = scenario.platform.names, defaultdict(list)
+    of = run(scenario, seed=5, events=tmp_path / "events").jobs.set_index("job")
+    for line in map(json.loads, (tmp_path / "events").read_text().splitlines()):
+        if line["event"] == "sent":
+            sent[line["job"]].insert(0, names.index(line["receiver"]))
+    reward, rows = gathering()
+    env = GridEnv(scenario, reward=reward)
+
+    def same(seen, told):
+        return sent[told["job"]].pop() if seen["action_mask"][:-1].any() else len(names)
+
+    _, over, info = played(env, same, seed=5)
+    assert over
+    assert not any(sent.values())
+    assert (of["restarts"].sum() > 0) == ("mean_up_time" in parameters)
+    assert info["job"] is None
+    assert len(rows) == len(of) == 150
+    for row in rows:
+        was = of.loc[row["number"]]
+        assert (names[row["cluster"]], row["start"], row["finish"]) == (
+            was["cluster"], was["start"], was["finish"]
+        )  # fmt: skip
+
+
+def test_the_sum_of_an_episode_is_a_mean():
+    scenario = unequal()
+    was = run(scenario, seed=2)
+    of, names = was.jobs.set_index("job"), scenario.platform.names
+    expected = {
+        "bounded_slowdown": -was.summary()["metrics"]["mean_bounded_slowdown"],
+        "wait": -was.summary()["metrics"]["mean_wait"],
+        "turnaround": -was.summary()["metrics"]["mean_turnaround"],
+    }
+    assert {*expected, "deadlines_met"} == {*REWARDS}
+    for name, value in expected.items():
+        env = GridEnv(scenario, reward=name)
+        earned, *_ = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
+        assert earned == pytest.approx(value)
+
+
+def test_met_deadlines_count():
+    scenario = dataclasses.replace(unequal(assign_deadlines=True), global_scheduler="dll")
+    was = run(scenario, seed=2)
+    of, names = was.jobs.set_index("job"), scenario.platform.names
+    env = GridEnv(scenario, reward="deadlines_met")
+    earned, *_ = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
+    assert 0.0 < earned < 1.0
+    assert earned == pytest.approx(was.summary()["metrics"]["deadlines_met"])
+
+
+@pytest.mark.parametrize("parameters", [{}, {"latency": 30.0}, {"load": 0.3, "jobs": 30}])
+def test_whatever_may_be_done_ends_and_the_same_seed_is_the_same(parameters):
+    seen_by = []
+    for _ in range(2):
+        reward, rows = gathering()
+        env = GridEnv(unequal(**parameters), reward=reward)
+        env.action_space.seed(3)
+        seen, told = [], []
+
+        def choose(now, info, env=env, seen=seen, told=told):
+            assert env.observation_space.contains(now)
+            assert now["action_mask"].any()
+            seen.append(np.concatenate([each.ravel() for each in now.values()]))
+            told.append(info["job"])
+            return env.action_space.sample()
+
+        _, over, _ = played(env, choose, seed=1)
+        assert over
+        assert len(rows) == len({row["number"] for row in rows}) == len({*told})
+        seen_by.append((np.array(seen), np.array([tuple(row) for row in rows])))
+    for first, second in zip(*seen_by, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_it_never_waits_for_nothing():
+    """A job may wait as long as something else will happen, and then has to go."""
+    env = GridEnv(unequal(jobs=40))
+
+    def lazy(seen, _):
+        may = np.flatnonzero(seen["action_mask"])
+        return may[-1]
+
+    earned, over, _ = played(env, lazy, seed=1)
+    assert over
+    assert earned < -1.0
+
+
+def test_what_is_seen_is_what_brokers_know():
+    env = GridEnv(unequal(latency=30.0))
+    seen, info = env.reset(seed=4)
+
+    def shrunk(value, most):
+        return math.log1p(min(max(value, 0.0), most)) / math.log1p(most)
+
+    for _ in range(60):
+        episode = env.episode
+        now, slot = episode.now, episode.slot
+        asked = {name: episode.world.jobs[name].item(slot) for name in ("arrival", "deadline")}
+        size, runtime = (
+            episode.world.jobs[name].item(slot) for name in ("size", "predicted_runtime")
+        )
+        job = [
+            size / 16, shrunk(runtime, LONG),
+            shrunk(now - asked["arrival"], LONG), shrunk(asked["deadline"] - now, LONG),
+        ]  # fmt: skip
+        np.testing.assert_allclose(seen["job"], job, rtol=1e-6)
+        for at, of in enumerate(episode.scheduler.clusters):
+            row = [
+                of.size / 16, of.free / of.size, of.up / of.size, shrunk(of.waiting, MANY),
+                shrunk(of.load, LONG), shrunk(of.age, LONG), shrunk(runtime / of.rate, LONG),
+            ]  # fmt: skip
+            np.testing.assert_allclose(seen["clusters"][at], row, rtol=1e-6)
+            assert seen["action_mask"][at] == (of.size >= size)
+        assert seen["waiting"][0] == pytest.approx(shrunk(episode.queued, MANY))
+        number = episode.world.jobs["number"].item(slot)
+        assert info == {"time": now, "job": number, "replaced": False}
+        seen, _, _, _, info = env.step(env.action_space.sample())
+
+
+def test_episodes_can_be_cut_and_changed():
+    def narrow(seen, _):
+        return int(np.flatnonzero(seen["action_mask"])[0])
+
+    env = GridEnv(unequal(), jobs=20)
+    _, over, _ = played(env, narrow, seed=1)
+    assert not over
+    assert env.episode.world.log.count >= 20
+    env = GridEnv(unequal(), time=100.0)
+    _, over, info = played(env, narrow, seed=1)
+    assert not over
+    assert info["time"] > 100.0
+    _, over, _ = played(GridEnv(unequal()), narrow, seed=1, options={"set": ["jobs=5"]})
+    assert over
+    first, second = (GridEnv(unequal()).reset(seed=1)[1]["time"] for _ in range(2))
+    env.reset(seed=1)
+    later = [env.reset()[1]["time"] for _ in range(3)]
+    assert first == second
+    assert len({first, *later}) == 4
+
+
+def test_without_gymnasium_it_is_told_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    monkeypatch.delitem(sys.modules, "metasched.envs")
+    with pytest.raises(ImportError, match=re.escape("pip install 'metasched[learn]'")):
+        import_module("metasched.envs")
+
+
+def test_bad_input_is_told_in_one_line():
+    def refused(text, call, *given, **named):
+        with pytest.raises(GridError) as error:
+            call(*given, **named)
+        assert text in str(error.value)
+        assert "\n" not in str(error.value)
+
+    refused("agent: found 'locl'; accepted: global", GridEnv, "quickstart", "locl")
+    refused("did you mean wait?", GridEnv, "quickstart", reward="wat")
+    refused("jobs: found 0; accepted: a number from 1", GridEnv, "quickstart", jobs=0)
+    refused("time: found -1", GridEnv, "quickstart", time=-1)
+    refused("nowhere.toml: no such file", GridEnv, "nowhere.toml")
+    env = GridEnv(unequal())
+    refused("step: found no episode; accepted: reset", env.step, 0)
+    seen, info = env.reset(seed=1)
+    while seen["action_mask"][0]:
+        seen, _, _, _, info = env.step(1)
+    refused(f"action: found 0 for job {info['job']}, of", env.step, 0)
+    refused("; accepted: ", env.step, 7)
+    lenient = GridEnv(unequal(), strict=False)
+    lenient.reset(seed=1)
+    while lenient.action_space.mask[0]:
+        lenient.step(1)
+    assert lenient.step(0)[-1]["replaced"]
+    assert not lenient.step(1)[-1]["replaced"]
+    refused("load: found -1", env.reset, options={"set": ["load=-1"]})
+    env = GridEnv(unequal(jobs=2), reward=lambda jobs: np.full(len(jobs), math.nan))
+    refused("found nan for job", played, env, lambda seen, _: 1)
+    env = GridEnv(unequal(jobs=2), reward=lambda jobs: 1.0)
+    refused("found shape (); accepted: one number for each of", played, env, lambda seen, _: 1)
+    env = GridEnv(unequal(jobs=2))
+    played(env, lambda seen, _: 1)
+    refused("step: the episode is over; accepted: reset", env.step, 0)
