@@ -69,7 +69,9 @@ class JobLog:
 
     def forget(self) -> None:
         """Keep no more than is wanted, once all who watch have seen the jobs that left."""
-        while not self.keeping and self._rows - len(self._chunks[0]) >= CHUNK:
+        while not self.keeping and len(self._chunks) > 1:
+            if self._rows - len(self._chunks[0]) < CHUNK:
+                break
             self._rows -= len(self._chunks.pop(0))
 
     def latest(self, count: int) -> Records:
