@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.model import GridModel
+from experiments.bench.federation import Federated, check_federation
 from experiments.bench.served import served
 from experiments.run.replacing import scratch
-from experiments.service.at_sites.batch_system import LaterError, RefusedError, SilentError
+from experiments.service.at_sites.batch_system import (
+    BatchSystem,
+    LaterError,
+    RefusedError,
+    SilentError,
+)
 from experiments.service.at_sites.site import OUTPUT, RUN_ONCE, began_at, end_of
 from experiments.service.grid_file import LiveGrid, load_grid
 from experiments.service.store import DONE, LiveJob, Store
@@ -60,12 +66,15 @@ WAYS = (
     Way("dll-easy", "DLL over EASY", ("dll", "easy")),
     Way("in-turn", "given in turn", None),
 )
+FEDERATION = Way("federation", "Slurm's federation", None)
+NOWHERE = -1
+"""Index of a site that nobody has asked for."""
 
 
 class Schedule(NamedTuple):
     """When jobs began and ended, s since the first of them was to come, and the index of the site.
 
-    In the order of their arrival.
+    That is `NOWHERE` for all jobs of a federation. In the order of their arrival.
     """
 
     start: Floats
@@ -96,17 +105,20 @@ class Clusters:
         Of a replication.
     load : float
         That they offer the clusters.
+    federation : bool
+        The clusters are a federation, which can schedule, too.
 
     Raises
     ------
     GridError
-        If sleeping jobs cannot be what the grid's jobs are.
+        If sleeping jobs cannot be what the grid's jobs are, or the clusters are no federation.
     """
 
     path: str
     out: Path
     jobs: int
     load: float
+    federation: bool = False
 
     def __post_init__(self) -> None:
         grid = self.grid(WAYS[0])
@@ -114,6 +126,8 @@ class Clusters:
         if (rates != 1.0).any():
             found = float(rates[rates != 1.0][0])
             raise GridError(f"{self.path}: rate: found {found:g}; accepted: 1, for jobs sleep")
+        if self.federation:
+            check_federation(self.path, grid.drivers)
 
     def grid(self, way: Way) -> LiveGrid:
         """Return the grid under some policies, without jobs of its own."""
@@ -124,7 +138,8 @@ class Clusters:
     def ways(self) -> tuple[Way, ...]:
         """Who can schedule: clusters by themselves if all of them have a queue."""
         local = any(driver.name == "local" for driver in self.grid(WAYS[0]).drivers)
-        return tuple(way for way in WAYS if way.policies or not local)
+        ways = tuple(way for way in WAYS if way.policies or not local)
+        return (*ways, FEDERATION) if self.federation else ways
 
     def drawn(self, seed: int) -> JobArray:
         """Return the jobs of a replication, each with its arrival, s from the first one's on."""
@@ -160,7 +175,8 @@ class Clusters:
         jobs = self.drawn(seed)
         self.out.mkdir(parents=True, exist_ok=True)
         with scratch(self.out) as folder:
-            run = _by_agents if way.policies else _by_clusters
+            others = _by_federation if way == FEDERATION else _in_turn
+            run = _by_agents if way.policies else others
             found = run(self.grid(way), jobs, folder / "state")
             told = {"given": self._given(), **{k: v.tolist() for k, v in found._asdict().items()}}
             new = folder / "new"
@@ -242,24 +258,45 @@ def _by_agents(grid: LiveGrid, jobs: JobArray, state: Path) -> Schedule:
     return Schedule(start, finish, np.array([names.index(str(each.site)) for each in done]))
 
 
-def _by_clusters(grid: LiveGrid, jobs: JobArray, state: Path) -> Schedule:
+def _in_turn(grid: LiveGrid, jobs: JobArray, state: Path) -> Schedule:
     """Give jobs to the clusters in turn, whose own schedulers run them."""
-    names = grid.scenario.platform.names
-    prefix = f"metasched-{secrets.token_hex(4)}-"
-    systems = [
-        driver.system(f"{prefix}{name}-", state.with_name("psij") / name)
-        for name, driver in zip(names, grid.drivers, strict=True)
-    ]
+    prefix, psij = _prefix(), state.with_name("psij")
+    systems = {
+        name: driver.system(f"{prefix}{name}-", psij / name)
+        for name, driver in zip(grid.scenario.platform.names, grid.drivers, strict=True)
+    }
+    start, finish = _by_systems(systems, prefix, jobs, state)
+    return Schedule(start, finish, np.arange(len(jobs)) % len(systems))
+
+
+def _by_federation(grid: LiveGrid, jobs: JobArray, state: Path) -> Schedule:
+    """Give jobs to the federation of the clusters."""
+    prefix = _prefix()
+    systems = {"federation": Federated(prefix, grid.drivers)}
+    start, finish = _by_systems(systems, prefix, jobs, state)
+    return Schedule(start, finish, np.full(len(jobs), NOWHERE))
+
+
+def _prefix() -> str:
+    """Return how names of jobs begin that no other's have."""
+    return f"metasched-{secrets.token_hex(4)}-"
+
+
+def _by_systems(
+    systems: Mapping[str, BatchSystem], prefix: str, jobs: JobArray, state: Path
+) -> Floats:
+    """Give jobs to batch systems in turn; return when they began, and when they ended."""
+    names = [*systems]
     left: dict[int, LiveJob] = {}
     ends: dict[int, tuple[float, float]] = {}
     gone: set[int] = set()
 
-    def of(job: int) -> tuple[int, str]:
-        site = (job - 1) % len(systems)
-        return site, f"{prefix}{names[site]}-{job}"
+    def of(job: int) -> tuple[str, str]:
+        site = names[(job - 1) % len(names)]
+        return site, f"{prefix}{site}-{job}"
 
     def note_ends() -> None:
-        looks = [system.look().jobs for system in systems]
+        looks = {name: system.look().jobs for name, system in systems.items()}
         for number, job in [*left.items()]:
             folder, (site, token) = store.folder_of(job), of(number)
             end, began = end_of(number, folder), began_at(folder)
@@ -267,7 +304,7 @@ def _by_clusters(grid: LiveGrid, jobs: JobArray, state: Path) -> Schedule:
                 ends[number] = began, end.time
                 del left[number]
             elif end is not None or number in gone:
-                raise GridError(f"{job} at {names[site]}: has not run to its end")
+                raise GridError(f"{job} at {site}: has not run to its end")
             elif token not in looks[site] or looks[site][token].ended:
                 gone.add(number)  # what it wrote is perhaps seen in the next round
 
@@ -291,5 +328,4 @@ def _by_clusters(grid: LiveGrid, jobs: JobArray, state: Path) -> Schedule:
                 site, token = of(number)
                 with suppress(SilentError):
                     systems[site].cancel(token, at_once=True)
-    start, finish = np.array([ends[number] for number in sorted(ends)], np.float64).T - began
-    return Schedule(start, finish, np.arange(len(jobs)) % len(systems))
+    return np.array([ends[number] for number in sorted(ends)], np.float64).T - began

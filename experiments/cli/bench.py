@@ -90,16 +90,27 @@ _add("service", "service", "bench_service", "a service of real jobs, of which 1,
 )
 @click.option("--seed", type=Number(0), default=0, show_default=True, help="Of the first one.")
 @click.option(
+    "--federation", is_flag=True, help="Also give the jobs to the federation that the sites are."
+)
+@click.option(
     "--out", type=PLACE, metavar="DIR", help="Keep finished runs there (default: NAME-clusters)."
 )
 @_JSON
 def clusters(
-    grid: str, jobs: int, replications: int, load: float, seed: int, out: str | None, as_json: bool
+    grid: str,
+    jobs: int,
+    replications: int,
+    load: float,
+    seed: int,
+    federation: bool,
+    out: str | None,
+    as_json: bool,
 ) -> None:
     """Compare policies on the real sites of GRID (.toml), and with simulation.
 
     The same jobs, which sleep for 5 to 30 s, run under MUSCLE over TITAN, DLL over EASY, and, if
-    all sites are batch systems, given to them in turn without agents. This takes as long as it
+    all sites are batch systems, given to them in turn without agents. With --federation, each is
+    also given to the federation of Slurm whose clusters are the sites. This takes as long as it
     takes: at a load of 0.8 some six minutes for 300 jobs on 64 processors, for each policy and
     replication. The same command goes on where it stopped. Jobs that GRID names are left.
     """
@@ -116,7 +127,7 @@ def clusters(
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         folder = Path(out or f"{Path(grid).stem}-clusters")
         with going_on("the same command", folder), users_code():
-            chosen = Clusters(grid, folder, jobs, load)
+            chosen = Clusters(grid, folder, jobs, load, federation)
             todo = [(way, each) for each in seeds for way in chosen.ways]
             pieces = [[(way.key, 1.0)] for way, each in todo if not chosen.is_kept(way, each)]
             with SweepProgress(Console(stderr=True)) as watch:

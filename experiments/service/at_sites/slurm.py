@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -48,6 +49,16 @@ class Processors(NamedTuple):
 
 
 NO_PROCESSORS = Processors("", 0, 0, 0, 0)
+
+
+class Federation(NamedTuple):
+    """The federation that a cluster is in."""
+
+    name: str
+    cluster: str
+    """The cluster that was asked."""
+    clusters: frozenset[str]
+    """All of it."""
 
 
 class Partition:
@@ -94,7 +105,7 @@ class Partition:
 
         Times are Unix times, s.
         """
-        which = "--all", "--states=all", "--array", f"--partition={partition}"
+        which = "--local", "--all", "--states=all", "--array", f"--partition={partition}"
         fields = ",".join(f"{name}:{width}" for name, width in widths.items())
         how = "--noheader", "--noconvert", f"--Format={fields}"
         told = self._asked("squeue", *which, *how, SLURM_TIME_FORMAT="%s")
@@ -108,7 +119,7 @@ class Partition:
     def _partitions(self) -> dict[str | None, Processors]:
         """Return what the processors of each do. None is the default one."""
         found: dict[str | None, Processors] = {}
-        for line in self._asked("sinfo", "-h", "-a", "-o", "%P|%C").splitlines():
+        for line in self._asked("sinfo", "--local", "-h", "-a", "-o", "%P|%C").splitlines():
             partition, _, counts = line.rpartition("|")
             name = partition.rstrip("*")
             found[name] = Processors(name, *map(int, counts.split("/")))
@@ -149,6 +160,8 @@ class Slurm(Partition):
         How names of our jobs begin.
     conf, partition : str, optional
         As of `Partition`.
+    siblings : bool
+        If the cluster is in a federation, jobs may run on all clusters of that.
 
     Raises
     ------
@@ -156,18 +169,39 @@ class Slurm(Partition):
         If Slurm's commands are not installed.
     """
 
-    commands: ClassVar[tuple[str, ...]] = ("sbatch", "squeue", "scancel", "sinfo", "scontrol")
+    commands: ClassVar[tuple[str, ...]] = ("sbatch", "squeue", "scancel", "scontrol", "sinfo")
 
-    def __init__(self, prefix: str, conf: str | None = None, partition: str | None = None) -> None:
-        self._prefix = prefix
+    def __init__(
+        self,
+        prefix: str,
+        conf: str | None = None,
+        partition: str | None = None,
+        siblings: bool = False,
+    ) -> None:
+        self._prefix, self._siblings = prefix, siblings
         super().__init__(conf, partition)
+
+    @cached_property
+    def federation(self) -> Federation | None:
+        """The federation that the cluster is in."""
+        told: dict[str, list[str]] = {"Federation": [], "Self": [], "Sibling": []}
+        for line in self._asked("scontrol", "show", "federation").splitlines():
+            kind, _, of = line.partition(":")
+            if kind in told:
+                told[kind].append(of.partition(":")[0].strip())
+        if not told["Self"]:
+            self._partitions()  # scontrol says nothing of a controller that does not answer either
+            return None
+        (name,), (own,), others = told.values()
+        return Federation(name, own, frozenset([own, *others]))
 
     def take_up(self, token: str, folder: Path) -> None:
         """Do nothing: names tell."""
 
     def look(self) -> Look:
         """Return its jobs of ours, and the processors that neither others have nor are gone."""
-        asked = "squeue", "-h", "-a", "-t", "all", "-u", str(os.getuid()), "-o", "%j|%T|%C|%r"
+        ours = "--local", "-a", "-t", "all", "-u", str(os.getuid())
+        asked = "squeue", "-h", *ours, "-o", "%j|%T|%C|%r"
         jobs: dict[str, Listed] = {}
         held = 0
         for line in self._asked(*asked).splitlines():
@@ -208,14 +242,16 @@ class Slurm(Partition):
         options |= {"output": output, "open-mode": "append", "comment": plain(job.name, 60)}
         if self._partition is not None:
             options["partition"] = self._partition
+        if not self._siblings and self.federation is not None:
+            options["clusters"] = self.federation.cluster
         if job.time is not None:
             options["time"] = max(1, math.ceil(job.time / 60.0))  # minutes
         given = [f"--{name}={value}" for name, value in options.items()]
         done = self._run("sbatch", "--parsable", "--no-requeue", *words, *given, *script)
         if done.returncode:
             why = _line(done.stderr)
-            for kind, words in ((SilentError, SILENT), (LaterError, LATER)):
-                if any(word in why.lower() for word in words):
+            for kind, known in ((SilentError, SILENT), (LaterError, LATER)):
+                if any(word in why.lower() for word in known):
                     raise kind(why)
             raise RefusedError(why)
 

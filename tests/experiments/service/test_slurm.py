@@ -274,6 +274,9 @@ def test_policies_are_compared_on_clusters(grid, clusters, tmp_path, monkeypatch
     told = json.loads(found.stdout)
     assert [each["name"] for each in told["policies"]] == [way.name for way in bench.WAYS]
     assert len(told["differences"]) == 3
+    refused = call(*words, "--federation", "--out", tmp_path / "out")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "sites[0]: found a cluster that is in no federation; accepted" in refused.stderr
     told = json.loads((tmp_path / "out" / "in-turn-0.json").read_text())
     assert told["site"] == [0, 1, 0, 1, 0, 1]
     jobs = bench.Clusters(str(grid), tmp_path, 6, 0.8).drawn(0)
