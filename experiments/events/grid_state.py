@@ -123,7 +123,7 @@ class Surroundings:
             for name, held in event["placement"].items():
                 self.waiting[name].pop(identity(event), None)
                 self.free[name] -= held
-        elif kind == job_events.RETURNED:
+        elif kind in (job_events.RETURNED, job_events.REJECTED):
             for jobs in (*self.waiting.values(), *self.coming.values()):
                 jobs.pop(identity(event), None)
         elif kind in (job_events.FINISHED, job_events.RESTARTED, job_events.PREEMPTED):

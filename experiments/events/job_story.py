@@ -206,7 +206,7 @@ class Teller:
 
     def _submitted(self, event: Event, time: float) -> None:
         self.size = self._needs = event["size"]
-        self.arrival, self._mouldable = time, "sizes" in event
+        self.arrival, self._mouldable = event.get("arrival", time), "sizes" in event
         if event["deadline"] is not None:
             self.deadline = event["deadline"]
         to = event["receiver"]
@@ -214,7 +214,7 @@ class Teller:
             self.through = to
             self._tell(time, f"submitted through {to}")
         else:
-            self._lines.append(words.submission(self._only or to, None, time, time))
+            self._lines.append(words.submission(self._only or to, None, self.arrival, time))
         self._lines[-1].parts.extend(words.can_run_on(event.get("clusters", ())))
         self._lines[-1].parts.extend(words.may_have(event.get("sizes", ())))
 

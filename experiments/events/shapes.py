@@ -77,6 +77,7 @@ class _Told(_OfJob):
 class _Submitted(_Told):
     size: Several
     deadline: Known
+    arrival: float | None = None
     clusters: list[str] | None = None
     sizes: list[Several] | None = None
 

@@ -111,8 +111,9 @@ def may_have(sizes: Sequence[int]) -> list[str]:
 
 def submission(world: str, through: str | None, arrival: float, told: float) -> Line:
     """Tell to whom a job is submitted, and when the global scheduler is told of it (s)."""
-    if through is None:
-        return Line(arrival, [f"submitted to {world}"])
+    if through is None:  # while no service was there, perhaps
+        late = [f"taken in {duration(told - arrival)} later"] if told > arrival else []
+        return Line(arrival, [f"submitted to {world}", *late])
     heard = f"whose broker tells {world} {at(told, arrival)}"
     return Line(arrival, [f"submitted through {through}", heard])
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from experiments.service.at_sites.batch_system import SilentError
+from experiments.service.at_sites.drivers import Driver, take_back
 from experiments.service.at_sites.holding import HoldingSite
 from experiments.service.at_sites.site import HELD, Site
 from experiments.service.mirror import Mirror
 from experiments.service.store import LiveJob, Store
+from experiments.show.numbers import counted
+from grid.errors import GridError
 
 
 class Early:
@@ -29,6 +33,33 @@ class Early:
         }
         self._there: dict[int, set[int]] = {cluster: set() for cluster in self._sites}
         self._over: set[int] = set()  # jobs that will not run, though the mirror has them yet
+
+    def begin(self, drivers: Sequence[Driver], mark: str, say: Callable[[str], object]) -> None:
+        """Take note of who holds jobs, and take back those at sites that are not there any more.
+
+        Parameters
+        ----------
+        drivers : sequence of Driver
+            Of the sites.
+        mark : str
+            Of the service.
+        say : callable
+            Is told in a line what was taken back, or that it cannot be.
+        """
+        names = self._model.world.platform.names
+        holding = {**(self._store.note("holding") or {})}
+        for name in {*holding} - {*names}:
+            try:
+                if back := take_back(name, holding[name], mark):
+                    held = counted(back, "job that it holds is", "jobs that it holds are")
+                    say(f"{name}, which the grid does not have any more: {held} taken back")
+                del holding[name]
+            except (SilentError, GridError) as error:
+                held = "what it holds of this service stays there for now"
+                say(f"{name}, which the grid does not have any more: {error}; {held}")
+        there = {names[cluster]: dict(drivers[cluster].given) for cluster in self._sites}
+        if there or holding:
+            self._store.note("holding", holding | there)
 
     def forget(self, job: int) -> None:
         """Have a job that waits nowhere any more, for it was cancelled."""

@@ -59,14 +59,17 @@ class LiveGrid:
         told = self.scenario.to_dict()
         return f"{self.scenario.name}: {told['global']} over {told['local']}"
 
+    def credit(self, store: Database) -> None:
+        """Have a file of jobs tell that its policies have started some."""
+        pair = [self.scenario.to_dict()[level] for level in ("global", "local")]
+        pairs = [each for each in store.note("policies") or [] if each != pair]
+        store.note("policies", [*pairs, pair])
+
     def note_in(self, store: Database) -> None:
         """Have a file of jobs tell which grid they are served on, and which sites it ever had."""
         scenario, ever = self.scenario, store.note("ever") or {}
         clusters = scenario.platform.clusters
         store.note("grid", self.asked)
-        pair = [scenario.to_dict()[level] for level in ("global", "local")]
-        pairs = [each for each in store.note("policies") or [] if each != pair]
-        store.note("policies", [*pairs, pair])
         store.note("sites", {each.name: each.size for each in clusters})
         for each in clusters:
             most = max(each.size, ever.get(each.name, {}).get("size", 0))
@@ -150,11 +153,15 @@ def load_grid(
             f"{where}: global: found {quoted(scenario.global_scheduler)}, which splits jobs; "
             "accepted: one that has each job run at one site"
         )
-    jobs = _tables(table, "jobs", where)
+    jobs, largest = _tables(table, "jobs", where), int(scenario.platform.sizes.max())
     return LiveGrid(
         scenario,
         tuple(drivers),
-        tuple(job for at, each in enumerate(jobs) for job in _jobs(each, f"{where}: jobs[{at}]")),
+        tuple(
+            job
+            for at, each in enumerate(jobs)
+            for job in _jobs(each, f"{where}: jobs[{at}]", largest)
+        ),
         (name if path is packaged else str(path.absolute()), global_, local),
     )
 
@@ -192,7 +199,7 @@ def _driver(
     return driver(name, given, where, (sizes or {}).get(site.get("name", "")))
 
 
-def _jobs(job: dict[str, Any], where: str) -> list[dict[str, Any]]:
+def _jobs(job: dict[str, Any], where: str, largest: int) -> list[dict[str, Any]]:
     """Return the jobs that a table stands for, as `Store.add` takes them."""
     _known(job, OF_JOB, where)
     command = strings(job.get("command", []), "command", "a program and its arguments", where)
@@ -207,6 +214,10 @@ def _jobs(job: dict[str, Any], where: str) -> list[dict[str, Any]]:
         found = job.get(key, 1)
         if type(found) is not int or found < 1:
             raise ScenarioError(f"{where}: {key}: found {quoted(found)}; accepted: a number from 1")
+    if (size := job.get("size", 1)) > largest:
+        raise ScenarioError(
+            f"{where}: size: found {size}; accepted: at most {largest}, which the largest site has"
+        )
     times = {}
     for key, of_store in (("time", "time_s"), ("deadline", "deadline")):
         if key in job:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from experiments.service.at_sites.site import may_run
 from experiments.service.presence import is_service
 from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import counted, duration, number
@@ -84,6 +85,7 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
         left = 0 if store is None else store.left()
         own = 0 if store is not None and store.note("submitted") else len(grid.jobs)
         if store is not None:
-            _check_room(grid, store.jobs("site IS NOT NULL AND ended IS NULL"))
+            there = store.jobs("site IS NOT NULL AND ended IS NULL")
+            _check_room(grid, [job for job in there if may_run(job.job, store.folder_of(job))])
     jobs = f"{counted(left, 'job')} of before, {counted(own, 'job')} of the grid's own"
     console.print(f"{plain(str(folder), 200)}: {jobs}; nothing has begun", markup=False)

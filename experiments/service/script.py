@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,5 +122,5 @@ def _least(text: str) -> int:
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or not (found := int(text[:9])) > 0:
-        raise ValueError
+        raise ArgumentTypeError("accepted: a whole number from 1")
     return found

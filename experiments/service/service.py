@@ -107,10 +107,11 @@ class Service:
         self.grid.note_in(store)
         self.model: Any = scenario.model(seed, made=Mirror)
         self._early = Early(self.model, self.sites, store)
+        self._early.begin(self.grid.drivers, store.note("mark"), self._say)
         self._audit = Audit(self.model, store.folder, scenario, self._began)
-        self._stopping = False
+        self._stopping = self._credited = False
         self._last = 0  # number of the last job that was taken in
-        self._held: set[int] = set()  # jobs that wait without the mirror's knowing
+        self._held: set[int] = set()  # jobs that are not to start, as far as that was told
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
         self._drained: set[str] = set()  # sites that start no job
         self._limits = scenario.platform.sizes.tolist()  # how many processors jobs may hold at each
@@ -155,8 +156,11 @@ class Service:
             for each in news:
                 self._take_note(each)
             self._take_in()
-            self.model.advance(self.now)
+            self.model.advance(self.model.now)
             starts = list(self._decided())
+            if starts and not self._credited:
+                self.grid.credit(self.store)
+                self._credited = True
         self._audit.write()
         if time.monotonic() >= self._again_at:
             starts, self._again = starts + self._again, []
@@ -249,12 +253,14 @@ class Service:
             self._last = job.job
             if job.state == WAITING:
                 self._submit(job)
-        if self._held:
-            released = self._held - self.store.held()
-            self._held -= released
-            for job in map(self.store.job, sorted(released)):
-                if job.state == WAITING:
-                    self._audit.told_of(log.RELEASED, "released", job)
+        held = self.store.held()
+        new, released, self._held = held - self._held, self._held - held, held
+        for job in map(self.store.job, sorted(new | released)):
+            if job.state == WAITING and job.held:
+                self._audit.told_of(log.HELD, "held", job)
+            elif job.state == WAITING:
+                self._audit.told_of(log.RELEASED, "released", job)
+                if job.job not in self._known:
                     self._submit(job)
         for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *LIVE):
             if job.state == WAITING:
@@ -280,13 +286,11 @@ class Service:
                 if job.state != WAITING or job.held:  # and its turn has come
                     self._known.pop(number)
                     self.model.end(number)
-                    if job.state == WAITING:
-                        self._hold(job)
                     continue
                 site, rates = self.sites[cluster].name, self.model.world.platform.rates
                 self.store.update(number, state=STARTING, site=site, rate=float(rates[cluster]))
                 yield self.store.job(number)
-            self.model.advance(self.now)
+            self.model.advance(self.model.now)  # at once, what was held or cancelled makes room
 
     def _start(self, jobs: Sequence[LiveJob]) -> None:
         """Have sites start jobs of which it is noted that they are to."""
@@ -375,16 +379,9 @@ class Service:
         self.store.update(job.job, state=FAILED, ended=time.time(), why=why)
         self._tell(log.FAILED, f"{FAILED}: {why}", job)
 
-    def _hold(self, job: LiveJob) -> None:
-        """Keep a job from the mirror until it is released."""
-        self._held.add(job.job)
-        self._audit.told_of(log.HELD, "held", job)
-
     def _submit(self, job: LiveJob) -> None:
         """Tell the mirror of a job that waits, unless it is cancelled or held."""
-        if job.held:
-            self._hold(job)
-        elif not job.cancelled:
+        if not (job.cancelled or job.held):
             row = self._row(job)
             if job.only is not None:
                 names = [site.name for site in self.sites]
@@ -396,5 +393,6 @@ class Service:
             self.model.submit(row)
 
     def _row(self, job: LiveJob) -> JobArray:
-        """Return a job as the mirror has it."""
-        return rows_of([job], self._began, self._began + self.now)
+        """Return a job as the mirror is told of it."""
+        self._audit.arrived(job)
+        return rows_of([job], self._began, self._began + self.model.now)

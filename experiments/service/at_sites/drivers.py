@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from experiments.service.at_sites.psij import PsiJ, known_executor
 from experiments.service.at_sites.site import Site
 from experiments.service.at_sites.slurm import Slurm
 from grid.errors import GridError
+from grid.foreign import quoted
 
 
 def _is_count(value: object) -> bool:
@@ -89,6 +91,11 @@ class Driver:
 
     def _size(self) -> int:
         if self.name == "slurm":
+            conf = self.given["slurm_conf"]
+            if conf is not None and not os.path.isfile(
+                conf
+            ):  # Slurm's commands take long to say so
+                raise GridError(f"slurm_conf: found {quoted(conf)}; accepted: the path of a file")
             return _slurm(self.given, "").size()
         if self.name == "psij":
             known_executor(self.given["executor"])
@@ -109,8 +116,7 @@ class Driver:
         """
         if self.name == "local":
             return LocalSite(name, self.size, tell)
-        of_site = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
-        prefix = f"metasched-{mark}{of_site}-"  # two sites may be partitions of one cluster
+        prefix = prefix_of(name, mark)
         most = self.given["submissions"] or MOST
         of_all = prefix, tell, self.answered, most
         if early := self.given.get("early"):
@@ -128,8 +134,36 @@ class Driver:
             Where what it has to keep may be.
         """
         if self.name == "slurm":
+            conf = self.given["slurm_conf"]
+            if conf is not None and not os.path.isfile(
+                conf
+            ):  # Slurm's commands take long to say so
+                raise GridError(f"slurm_conf: found {quoted(conf)}; accepted: the path of a file")
             return _slurm(self.given, prefix)
         return PsiJ(self.given["executor"], self.size, folder)
+
+
+def prefix_of(name: str, mark: str) -> str:
+    """Return how names of jobs begin of a site, of a service whose mark is given."""
+    of_site = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
+    return f"metasched-{mark}{of_site}-"  # two sites may be partitions of one cluster
+
+
+def take_back(name: str, given: Mapping[str, Any], mark: str) -> int:
+    """Cancel the jobs that a site holds which a service before had; return how many those are.
+
+    Raises
+    ------
+    SilentError
+        If it does not answer.
+    GridError
+        If Slurm's commands are not there.
+    """
+    system = _slurm(given, prefix_of(name, mark))
+    held = [token for token, listed in system.look().jobs.items() if listed.held]
+    for token in held:
+        system.cancel(token, at_once=True)
+    return len(held)
 
 
 def _slurm(given: Mapping[str, Any], prefix: str) -> Slurm:

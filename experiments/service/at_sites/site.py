@@ -113,6 +113,11 @@ def claimant(folder: Path) -> int | None:
     return None
 
 
+def may_run(job: int, folder: Path) -> bool:
+    """Tell whether a job has begun, as its folder says, and not ended."""
+    return claimant(folder) is not None and end_of(job, folder) is None
+
+
 def environment(job: LiveJob, site: str, folder: Path) -> Mapping[str, str]:
     """Return the environment of a job: its user's, and what tells it who it is."""
     told = {"JOB": job.job, "NAME": job.name, "SIZE": job.size, "SITE": site, "FOLDER": folder}

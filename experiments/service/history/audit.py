@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Mapping
@@ -11,15 +12,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from experiments.events.log import EventLog
+from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
+from experiments.events.log import CANCELLED, HELD, RELEASED, EventLog
+from experiments.events.message_events import Event
 from experiments.scenario.scenario import Scenario
 from experiments.service.mirror import Mirror
-from experiments.service.store import LiveJob
+from experiments.service.store import WAITING, LiveJob
 from grid.kernel.state import VACANT
 
 FILE = "events.jsonl"
 """Its name in the folder of a service, as in that of a run."""
 WRITTEN = "the audit log of a service, as it was written"
+
+WITHDRAWN = "it was held or cancelled"
+"""Why a job leaves the queue that it had kept its place in."""
+LATE = 1.0
+"""After so long, it is told that a job was submitted before a service took it in, s."""
 
 _BLOCK = 1 << 16
 
@@ -94,13 +102,40 @@ class Audit(EventLog):
         told = scenario.to_dict()
         facts = {key: told[key] for key in ("global", "local", "parameters", "platform")}
         facts |= {"scenario": scenario.name, "seed": model.seed}
+        self._withdrawn: set[int] = set()  # jobs that will not run when their turn comes
+        self._began = began
+        self._arrivals: dict[int, float] = {}  # of jobs that the mirror has not been told of, s
         facts["start"] = datetime.fromtimestamp(began).astimezone().isoformat()
         super().__init__(model, self._appended, after, **facts)
 
     def told_of(self, kind: str, words: str, job: LiveJob | None = None, **facts: Any) -> None:
-        """Note what is no matter of the mirror; of this it tells what was seen before."""
+        """Note what is no matter of the mirror; of this it tells what was seen before.
+
+        A job that waits and is held or cancelled keeps its place in the mirror, which starts and
+        ends it at its turn: that is no matter of anybody else, but that it leaves its queue then.
+        """
+        if job is not None and kind == RELEASED:
+            self._withdrawn.discard(job.job)
+        elif job is not None and job.state == WAITING and kind in (HELD, CANCELLED):
+            self._withdrawn.add(job.job)
         of_job = {} if job is None else {"job": job.job}
         self._note({"event": kind, **of_job, "words": words, **facts})
+
+    def arrived(self, job: LiveJob) -> None:
+        """Take note when a job was submitted that the mirror is to be told of."""
+        self._arrivals[job.job] = job.submitted - self._began
+
+    def _note(self, event: Event) -> None:
+        if event["event"] == SUBMITTED:
+            arrival = self._arrivals.pop(event["job"], math.inf)
+            if arrival < self._model.now - LATE:
+                event = {**event, "arrival": arrival}
+        if event.get("job") in self._withdrawn:
+            if event["event"] == STARTED:
+                return
+            if event["event"] == FINISHED:
+                event = {"event": REJECTED, "job": event["job"], "reason": WITHDRAWN}
+        super()._note(event)
 
     def write(self) -> None:
         """Have all that has happened so far be read by others."""

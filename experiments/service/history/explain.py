@@ -117,11 +117,18 @@ class _Had:
         lines = [line for each in self._hearing.tellers.values() for line in each.lines]
         for line in lines:
             line.parts[0] = line.parts[0].replace("starts on ", "is to start on ", 1)
-        return [line for line in lines if not line.parts[0].startswith("finishes")]
+        told_better = "finishes", words.rejection(None, audit.WITHDRAWN).parts
+        return [
+            line
+            for line in lines
+            if not line.parts[0].startswith(told_better[0]) and line.parts != told_better[1]
+        ]
 
     def story(self, had: Sequence[_Had]) -> Story:
         """Return its story up to the end of the service, or so far; of those that had the job."""
-        how = "so far" if self is had[-1] else "the service is killed"
+        how = (
+            "so far" if self is had[-1] else "the last that is known of the service: it was killed"
+        )
         how = "the service ends" if self._last["event"] == ENDED else how
         self._hearing.hear({**self._last, "event": ENDED, "interrupted": False, "words": how})
         head = f"Job {self._job.job}: {words.needs(self._job.size, math.inf, None)}"

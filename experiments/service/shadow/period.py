@@ -113,7 +113,7 @@ def period_of(
     left_out = {
         "still running": live & jobs["started"].notna(),
         "still waiting": live & jobs["started"].isna(),
-        "ended before they began": within & jobs["started"].isna(),
+        "ended before they began": within & jobs["started"].isna() & ~jobs["ended"].lt(first),
         "there before the shadow": ran & within & early & jobs["ended"].ge(first),
         f"came more than {LONGEST / 86400:g} days before": ran & within & ~early & long_ago,
         "end not seen": lost,

@@ -20,7 +20,7 @@ from experiments.service.at_sites.batch_system import (
     RefusedError,
     SilentError,
 )
-from experiments.service.at_sites.drivers import Driver
+from experiments.service.at_sites.drivers import Driver, prefix_of
 from experiments.service.at_sites.holding import HoldingSite
 from experiments.service.at_sites.site import Began, End, Told, ending
 from experiments.service.grid_file import load_grid
@@ -503,3 +503,35 @@ def test_first_jobs_of_a_queue_are_early(holding, grid, state, monkeypatch):
         until(service, lambda: not store.left())
         assert [job.state for job in store.jobs()] == ["cancelled"] * 2 + ["done"] * 3
     assert {*holding.released} >= {token for token in holding.taken if token[-1] in "34"}
+
+
+def test_what_is_held_where_the_grid_has_no_site_any_more_is_taken_back(grid, state, monkeypatch):
+    """The service before was killed, and had jobs held there."""
+    with closing(Store(state, make=True)) as store:
+        store.note("mark", "m")
+        store.note("holding", {"X": {"slurm_conf": None}, "Y": {"slurm_conf": None}})
+    prefix, cancelled = prefix_of("X", "m"), []
+
+    class Pretends:
+        def __init__(self, begins, *_):
+            self.begins = begins
+
+        def look(self):
+            if self.begins != prefix:
+                raise SilentError("it is dead")
+            held = {f"{prefix}{job}": Listed(False, "PENDING", True, job < 3) for job in (1, 2, 3)}
+            return Look(held, 4)
+
+        def cancel(self, token, at_once):
+            cancelled.append(token)
+
+    monkeypatch.setattr("experiments.service.at_sites.drivers._slurm", lambda _, of: Pretends(of))
+    said = []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        assert service.store.note("holding") == {"Y": {"slurm_conf": None}}
+    assert cancelled == [f"{prefix}1", f"{prefix}2"]
+    gone = "which the grid does not have any more"
+    assert sorted(said) == [
+        f"X, {gone}: 2 jobs that it holds are taken back",
+        f"Y, {gone}: it is dead; what it holds of this service stays there for now",
+    ]

@@ -14,8 +14,10 @@ from datetime import datetime
 import pytest
 
 from experiments.service.grid_file import load_grid
+from experiments.service.history.as_run import as_run
 from experiments.service.history.audit import Appended
 from experiments.service.serving import serving
+from experiments.service.store import Store
 from grid.logs.formats import read
 from tests.experiments.commands import call
 
@@ -75,7 +77,9 @@ def test_a_service_that_is_killed_has_said_so_much(grid, state):
     (state / "events.jsonl").write_text(lines + '{"serial": 99, "ti')
     served(grid, state)
     (first, _), _ = told(state, 1)
-    assert first[-1] == "the service is killed, and the job has not finished"
+    assert first[-1] == (
+        "the last that is known of the service: it was killed, and the job has not finished"
+    )
     lines = (state / "events.jsonl").read_text().splitlines()
     serials = [json.loads(line)["serial"] for line in lines]
     assert serials == [*range(1, len(serials) + 1)]
@@ -153,6 +157,63 @@ def test_people_are_in_the_story(grid, state):
     (words,), _ = told(state, 2)
     assert "is asked to end" in words
     assert words[-1].startswith("cancelled at ")
+
+
+def test_who_does_not_run_has_not_started(grid, state):
+    """What is held or cancelled keeps its place, which no story takes for a start."""
+    grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        for command in (["sleep", "1"], ["true"], ["true"], ["true"]):
+            store.add(command, 1)
+        service.step()
+        until(service, lambda: store.job(1).started is not None)
+        with store.at_once():
+            store.update(2, held=True)
+            store.update(3, cancelled=1)
+        service.step()
+        asked = time.time() - service._began
+        until(service, lambda: store.job(4).ended is not None)
+        for line in map(json.loads, (state / "events.jsonl").read_text().splitlines()):
+            if line["event"] in ("held", "cancelled"):
+                assert line["time"] <= asked
+        for job, word in ((2, "held"), (3, "cancelled")):
+            (words,), _ = told(state, job)
+            assert word in words
+            assert not [line for line in words if "start" in line or "ejected" in line]
+        (words,), _ = told(state, 4)
+        text = " ".join(words)
+        assert "job 1 has just ended and makes room" in text
+        assert "job 1 started there before it" in text
+        assert "job 1 has just ended and makes room" in text
+        store.update(2, held=False)
+        service.run(once=True)
+    (words,), _ = told(state, 2)
+    assert "released" in words
+    assert words[-1].startswith("done at A")
+    assert call("verify", state).exit_code == 0
+
+
+def test_waits_are_since_a_job_was_submitted(grid, state, monkeypatch):
+    """Not since a service has taken it in."""
+    with closing(Store(state, make=True)) as store:
+        number = store.add(["true"], 1)
+        store.update(number, submitted=time.time() - 90.0)
+    served(grid, state, {"command": ["true"], "size": 1})
+    (words,), _ = told(state, 1)
+    text = " ".join(words)
+    assert re.search(r"submitted to DLL, taken in 9\d(\.\d+)? s later", text)
+    assert re.search(r"is to start on 1 processor of A, 9\d(\.\d+)? s after its submission", text)
+    (words,), _ = told(state, 2)
+    assert "taken in" not in " ".join(words)
+
+
+def test_policies_that_started_nothing_have_served_nothing(history):
+    with serving(load_grid(str(history.parent / "grid.toml"), "ect", "easy"), history, 0, print):
+        pass
+    with as_run(history) as out:
+        summary = json.loads((out / "summary.json").read_text())
+    assert summary["served"] == "dll over fcfs"
 
 
 def test_a_history_that_is_right_passes(history):

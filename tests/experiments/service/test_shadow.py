@@ -184,7 +184,7 @@ def test_what_was_there_before_holds_processors_and_is_not_counted(record, scena
 
 
 def test_waits_begin_when_a_job_may_start(record, scenario):
-    record(0, "a")
+    record(0, "a", seen("4", -80, None, -70, state="CANCELLED"))  # long before
     record(300, "a", seen("1", 10, 110, 150, eligible=T + 100), seen("2", 10, eligible=None),
            seen("3", 20, None, 90, state="CANCELLED"))  # fmt: skip
     out = report_of(record.sightings, scenario, (HOME,))

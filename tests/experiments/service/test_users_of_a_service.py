@@ -16,6 +16,7 @@ from grid.logs.formats import read
 from tests.experiments.commands import call
 
 from .served import GRID, served
+from .test_service import until
 
 
 def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
@@ -70,16 +71,26 @@ def test_what_would_be_served(grid, state):
     assert "0 jobs of before, 0 jobs of the grid's own" in " ".join(told.stdout.split())
     assert not state.exists()
     with serving(load_grid(str(grid)), state, 0, print) as service:
-        service.store.add(["true"], 1)
+        service.store.add(
+            ["sh", "-c", "while [ ! -e go ]; do sleep 0.1; done"], 1, folder=str(state)
+        )
     assert "1 job of before" in " ".join(call(*asked).stdout.split())
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.step()
+        until(service, (state / "jobs" / "1" / "claim").is_symlink)
         for text, found in ((GRID.replace("slots = 2", "slots = 2"), None), ("", "no such site")):
             grid.write_text(text or GRID.replace('"A"', '"C"').replace('"B"', '"D"'))
             told = call(*asked)
             assert (told.exit_code == 2) == bool(found)
             assert not found or f"jobs hold 1 processor: found {found}" in told.stderr
+        (state / "go").touch()
+        until(service, (state / "jobs" / "1" / "ended").exists)
+        assert call(*asked).exit_code == 0
         service.run(once=True)
+    grid.write_text(f'{GRID}[[jobs]]\ncommand = ["true"]\nsize = 3\n')
+    told = call(*asked)
+    assert told.exit_code == 2
+    assert "jobs[0]: size: found 3; accepted: at most 2, which the largest site has" in told.stderr
 
 
 @pytest.mark.parametrize("words", [["cancel", 1], ["hold", 1], ["drain", "A"]])
@@ -220,6 +231,10 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
         ("", "sites: none; accepted: at least one"),
         ("sites = 3", "sites: found 3; accepted: tables"),
         ("[[sites]]\nname = 'A'", "sites[0]: slots: missing; accepted: the processors"),
+        (
+            "[[sites]]\nname = 'A'\ndriver = 'slurm'\nslurm_conf = '/no.conf'",
+            "sites[0]: slurm_conf: found '/no.conf'; accepted: the path of a file",
+        ),
         ("[[sites]]\nname = 'A'\nslots = 0", "sites[0]: slots: found 0; accepted: the proc"),
         ("[[sites]]\nname = 'A'\nslots = 1\ndriver = 'pbs'", "driver: found 'pbs'; accepted: 'lo"),
         ("[[sites]]\nname = 'A'\nslots = 1\nslot = 1", "sites[0]: slot: unknown key; "),
