@@ -118,7 +118,11 @@ def serve(
 @_STATE
 @click.option("--size", "-n", type=Number(1), help="Processors (default: 1).")
 @click.option(
-    "--time", "time_", type=Duration(), metavar="TIME", help="It will take so long, as 10m."
+    "--time",
+    "time_",
+    type=Duration(),
+    metavar="TIME",
+    help="It will take so long: seconds, or as 10m.",
 )
 @click.option(
     "--deadline", type=Duration(), metavar="TIME", help="It shall have ended by then, from now."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -118,6 +118,7 @@ def load_grid(
     drivers = [
         _driver(each, f"{where}: sites[{at}]", sizes, driver) for at, each in enumerate(sites)
     ]
+    _check_apart(drivers, where)
     clusters = [
         {key: site[key] for key in OF_CLUSTER if key in site} | {"size": driver.size}
         for site, driver in zip(sites, drivers, strict=True)
@@ -177,6 +178,19 @@ def _tables(table: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]
     if not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
         raise ScenarioError(f"{where}: {key}: found {quoted(found)}; accepted: tables [[{key}]]")
     return found
+
+
+def _check_apart(drivers: Sequence[Driver], where: str) -> None:
+    """Raise `ScenarioError` if two sites are one partition of a cluster."""
+    known: dict[tuple[Any, Any], int] = {}
+    for at, driver in enumerate(drivers):
+        if driver.name == "slurm":
+            first = known.setdefault((driver.given["slurm_conf"], driver.given["partition"]), at)
+            if first != at:
+                raise ScenarioError(
+                    f"{where}: sites[{at}]: found the cluster and partition of sites[{first}]; "
+                    "accepted: another of them"
+                )
 
 
 def _driver(

@@ -278,3 +278,11 @@ def test_sites_whose_jobs_nobody_knows_are_refused(tmp_path, monkeypatch):
         "metasched: grid.toml: sites[0]: driver: found 'local'; accepted: 'slurm', for of others "
         "it is not known which jobs they have"
     )
+
+
+def test_two_sites_are_not_one_partition(slurm, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "grid.toml").write_text(WATCHED.replace("b.conf", "a.conf"))
+    found = call("shadow", "grid.toml")
+    assert found.exit_code == 2
+    assert "sites[1]: found the cluster and partition of sites[0]; accepted: an" in found.stderr
