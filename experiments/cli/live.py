@@ -280,12 +280,13 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
         telling("compiling what is not compiled yet, and drawing futures") as progress,
     ):
         told = connection.forecast(*jobs, progress=progress, **options)
+        drained = connection.store.note("drained") or []
     rows = told.rows(jobs)
     if as_json:
         given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}
         click.echo(json.dumps({**given, "jobs": rows, "sites": told.of_sites()}))
     else:
-        print_forecast(told, rows, Console())
+        print_forecast(told, rows, drained, Console())
 
 
 @click.command()

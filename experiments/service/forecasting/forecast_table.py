@@ -16,8 +16,10 @@ from experiments.show.tables import print_whole
 from grid.foreign import plain
 
 
-def print_forecast(found: Forecast, rows: Sequence[dict[str, Any]], console: Console) -> None:
-    """Print when jobs will start and end, one a row, from now on."""
+def print_forecast(
+    found: Forecast, rows: Sequence[dict[str, Any]], drained: Sequence[str], console: Console
+) -> None:
+    """Print when jobs will start and end, one a row, from now on, and which sites are drained."""
     if not rows:
         console.print("no job waits or runs, but perhaps held ones")
         return
@@ -34,6 +36,8 @@ def print_forecast(found: Forecast, rows: Sequence[dict[str, Any]], console: Con
         cells = str(row["job"]), plain(row["name"], 40), row["state"], where, begins, ends
         table.add_row(*map(Text, cells))
     print_whole(table, console)
+    if drained:
+        console.print(f"drained, so that no job starts there: {plain(', '.join(drained), 200)}")
     console.print(f"medians and 90 % intervals of {counted(found.starts.shape[1], 'future')}")
     ended = counted(found.known, "job")
     if found.known < ENOUGH:

@@ -205,6 +205,11 @@ def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
         shown = call("forecast", "--state", state, 2, "--futures", 2).stdout
         assert "run times: as requested, else an hour, for only 0 jobs ended so far" in shown
         assert len([line for line in shown.splitlines() if "sleep" in line]) == 1
+        assert "drained" not in shown
+        call("drain", "--state", state, "B")
+        shown = call("forecast", "--state", state, 2, "--futures", 2).stdout
+        assert "drained, so that no job starts there: B" in shown
+        call("drain", "--state", state, "B", "--undo")
         words = ["--size", 2, "--time", "20s", "--name", "mine", "--dry-run"]
         dry = json.loads(call("submit", "--state", state, *words, "--json", "true").stdout)
         (mine,) = dry["jobs"]
