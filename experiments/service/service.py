@@ -262,7 +262,8 @@ class Service:
                 self._audit.told_of(log.RELEASED, "released", job)
                 if job.job not in self._known:
                     self._submit(job)
-        for job in self.store.jobs("cancelled AND state IN (?, ?, ?)", *LIVE):
+        # The sign has SQLite look at what was cancelled, and not at all that has not ended.
+        for job in self.store.jobs("cancelled AND +state IN (?, ?, ?)", *LIVE):
             if job.state == WAITING:
                 self._early.forget(job.job)
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
