@@ -55,9 +55,9 @@ class JobLog:
 
     def flush(self) -> None:
         """Take the jobs that left out of the kernel's tables and hand them to the `consumers`."""
-        kept = self._in_tables()
-        if not len(kept):
+        if not self._storage.state.finished:
             return
+        kept = self._in_tables()
         records = Records(kept.rows.copy(), kept.takes.copy())
         self._storage.state.finished = self._storage.state.splits = 0
         self._chunks.append(records)

@@ -227,8 +227,7 @@ class World:
         int
             Why it stopped (`grid.kernel.state`): ``TIME``, ``OVER`` (nothing is left to wait for),
             ``COLLECTED`` (jobs wait for a round), ``LANDED`` (planners are wanted),
-            ``MISPREDICTED`` (jobs ended unexpectedly) or ``PLACE`` (the policy puts its decision
-            off, for it returned None).
+            ``MISPREDICTED`` (jobs ended unexpectedly) or ``PLACE`` (a decision was put off: None).
 
         Raises
         ------
@@ -239,12 +238,8 @@ class World:
         self._until = until if self.watcher is None else min(until, self.now)
         state, storage, policies = self.state, self.storage, self.policies
         state.awaited, state.between = int(awaited), int(between)
-        place, rank, visit, predict = (
-            policies.place,
-            policies.rank,
-            policies.visit,
-            policies.predict,
-        )
+        place, rank = policies.place, policies.rank
+        visit, predict = policies.visit, policies.predict
         answer: Any = self._asking[1]  # an array, which takes whatever can be a number
         job, _, answered, fed = (cell.data for cell in self._asking)  # quicker
         k_place, k_rank, tables = k.PLACE, k.RANK, None
@@ -255,9 +250,8 @@ class World:
             reason = run(arguments, self._until)
             if reason == k_place and place is not None:
                 if (decided := place(job[0])) is None:
-                    return reason  # it is taken later, and asked for again
-                answer[0] = decided
-                answered[0] = 1
+                    return reason  # it is asked for again
+                answer[0], answered[0] = decided, 1
             elif reason == k_rank and rank is not None:
                 answer[0] = rank(job[0])
                 answered[0] = 1
