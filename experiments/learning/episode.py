@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from agents.model import GridModel
-from agents.protocols import Grid
-from agents.schedulers import GlobalScheduler
+from agents.protocols import Cluster, Grid
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from grid.errors import GridError
 from grid.kernel.state import NONE
 
 LATEST = sys.float_info.max
@@ -43,16 +48,102 @@ class Learner(GlobalScheduler):
         return taken
 
 
+class LocalLearner(PlanningScheduler):
+    """A local scheduler whose decisions are taken outside: which waiting jobs start now.
+
+    Attributes
+    ----------
+    asked : bool
+        Jobs have landed or ended, or processors have changed, and nobody has decided since.
+    """
+
+    label = "LEARNER"
+    plans_at_ends = True
+
+    def __init__(self, model: Grid, cluster: Cluster) -> None:
+        super().__init__(model, cluster)
+        self.asked = False
+
+    def replan(self) -> None:
+        """Have a decision wanted."""
+        self.asked = True
+
+    def decide(self, slots: Sequence[int]) -> None:
+        """Take the decision that is wanted: the jobs that start now, which fit."""
+        self.asked = False
+        self.model.world.plan(self.cluster.index, slots)
+
+
+class _WantedError(Exception):
+    """A local decision is wanted."""
+
+
 class Episode(GridModel):
-    """A model under a `Learner`, which goes on from one of its decisions to the next."""
+    """A model in which one scheduler learns, which goes on from one of its decisions to the next.
+
+    Parameters
+    ----------
+    platform, workload, global_scheduler, local_scheduler, **options
+        As of `GridModel`; the global scheduler is a `Learner` if it is the one.
+    cluster : int, optional
+        That whose local scheduler learns.
+
+    Raises
+    ------
+    GridError
+        If that is to learn under a global scheduler which works in rounds.
+    """
 
     scheduler: Learner
 
-    @property
-    def slot(self) -> int:
-        """The job that a decision is wanted about; `NONE` once the run is over."""
-        return self.scheduler.asked
+    def __init__(
+        self,
+        platform: Any,
+        workload: Any,
+        global_scheduler: Callable[..., GlobalScheduler],
+        local_scheduler: Any,
+        cluster: int | None = None,
+        **options: Any,
+    ) -> None:
+        def made(model: GridModel, of: Any) -> LocalScheduler:
+            maker = LocalLearner if of.index == cluster else local_scheduler
+            found: LocalScheduler = maker(model, of)
+            return found
+
+        if hasattr(local_scheduler, "tracks"):
+            made.tracks = local_scheduler.tracks  # type: ignore[attr-defined]
+        makers = global_scheduler, local_scheduler if cluster is None else made
+        self._learner: LocalLearner | None = None
+        super().__init__(platform, workload, *makers, **options)
+        if cluster is not None:
+            self._learner = self.clusters[cluster].scheduler
+        if self._learner and self.scheduler.collects:
+            raise GridError(
+                f"global: found {self.scheduler.name}, which works in rounds; accepted with a "
+                "local agent: another"
+            )
 
     def proceed(self) -> None:
         """Let everything happen until a decision is wanted, or nothing is left to happen."""
-        self._run_until(LATEST)
+        try:
+            self._run_until(LATEST)
+        except _WantedError:
+            return
+
+    def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:
+        super()._deliver(planners)
+        if self._learner is not None and self._learner.asked:
+            raise _WantedError
+
+    @property
+    def learner(self) -> LocalLearner:
+        """The local scheduler that learns."""
+        assert self._learner is not None
+        return self._learner
+
+    def candidates(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the slots of the jobs that wait at the learner's cluster, as they landed."""
+        waiting = self.world.jobs.waiting(self.learner.cluster.index)
+        found: np.ndarray[Any, np.dtype[np.int64]]
+        found = waiting[np.argsort(self.world.jobs["serial"][waiting])]
+        return found

@@ -12,22 +12,19 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from agents.schedulers import LocalScheduler
-from experiments.learning.episode import Episode, Learner
-from experiments.learning.observing import nothing, observed, space_of
+from agents.schedulers import GlobalScheduler, LocalScheduler
+from experiments.learning.agents import Observation, agent_of
+from experiments.learning.episode import Episode
+from experiments.learning.observing import nothing
 from experiments.learning.rewards import Reward, reward_of, rewards
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.kernel.state import NONE, WAIT
 from grid.world.finished import Records
-
-Observation = dict[str, Any]
-AGENTS = ("global",)
 
 
 class Choices(spaces.Discrete):
-    """The clusters, by index, and last to let the job wait; `sample` draws of those that may be.
+    """Actions, the last of which is to wait; `sample` draws one of those that may be taken.
 
     Attributes
     ----------
@@ -47,22 +44,27 @@ class Choices(spaces.Discrete):
 class GridEnv(gymnasium.Env[Observation, np.int64]):
     """One scheduler's decisions in runs of a scenario.
 
-    At each step, one job is decided about: the action is the index of the cluster that it is sent
-    to, or the number of clusters to let it wait in the global queue, from where it is offered again
-    when something has changed. An episode is a run, and ends with it.
+    The global scheduler decides about one job at each step: the action is the index of the cluster
+    that it is sent to, or the number of clusters to let it wait in the global queue, from where it
+    is offered again when something has changed. A local scheduler is asked while jobs that it sees
+    fit: the action is the index of the one that starts now, or the size of the window to let them
+    wait until a job lands or ends there. An episode is a run, and ends with it.
 
     Parameters
     ----------
     scenario : Scenario, str or path
-        Or the name of one that comes with the product, or its file; its global scheduler is left.
+        Or the name of one that comes with the product, or its file.
     agent : str
-        Who decides: ``"global"``, the global scheduler.
-    local : str or class, optional
-        The local scheduler, built in or ``module:Class``, instead of the scenario's.
+        Who decides: ``"global"``, the global scheduler; the name of a cluster, its local scheduler;
+        or ``"local"``, that of the only one. All others are built in.
+    global_, local : str or class, optional
+        Schedulers, built in or ``module:Class``, instead of the scenario's.
     reward : str or callable
-        What jobs give that have ended since the last decision, divided by the jobs of an episode,
-        so that the sum over a whole episode is a mean: one of `REWARDS`, or a function of
-        `Records`, which returns a number for each.
+        What jobs give that have ended since the last decision, for a local agent those of its
+        cluster, divided by the jobs of an episode, so that the sum over a whole episode is a mean:
+        one of `REWARDS`, or a function of `Records`, which returns a number for each.
+    window : int
+        How many waiting jobs a local agent sees, the first in order of landing.
     jobs : int, optional
         An episode is truncated once so many jobs have left.
     time : float, optional
@@ -100,28 +102,31 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         scenario: Scenario | str | os.PathLike[str],
         agent: str = "global",
         *,
+        global_: str | type[GlobalScheduler] | None = None,
         local: str | type[LocalScheduler] | None = None,
         reward: str | Reward = "bounded_slowdown",
+        window: int = 128,
         jobs: int | None = None,
         time: float | None = None,
         strict: bool = True,
     ) -> None:
-        if agent not in AGENTS:
-            raise GridError(f"agent: found {quoted(agent)}; accepted: {', '.join(AGENTS)}")
-        if jobs is not None and not (type(jobs) is int and jobs >= 1):
-            raise GridError(f"jobs: found {quoted(jobs)}; accepted: a number from 1")
+        for name, given in (("jobs", jobs), ("window", window)):
+            if given is not None and not (type(given) is int and given >= 1):
+                raise GridError(f"{name}: found {quoted(given)}; accepted: a number from 1")
         if time is not None and not 0.0 < time < math.inf:
             raise GridError(f"time: found {quoted(time)}; accepted: seconds, above 0")
         loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-        self.scenario = dataclasses.replace(
-            loaded, global_scheduler=Learner, local_scheduler=local or loaded.local_scheduler
+        loaded = dataclasses.replace(
+            loaded,
+            global_scheduler=global_ or loaded.global_scheduler,
+            local_scheduler=local or loaded.local_scheduler,
         )
+        self._agent = agent_of(agent, loaded, window)
         self._reward, self._jobs, self._time = reward_of(reward), jobs, time
-        self._strict, self._replaced = strict, False
-        count = len(self.scenario.platform.clusters)
-        self.observation_space = space_of(count)
-        self.action_space = Choices(count + 1)
-        self.action_space.mask = np.ones(count + 1, np.int8)
+        self._strict, self._replaced, self._asked = strict, False, False
+        self.observation_space = self._agent.space
+        self.action_space = Choices(*self._agent.space["action_mask"].shape)  # type: ignore[misc]
+        self.action_space.mask = np.ones(int(self.action_space.n), np.int8)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -139,12 +144,13 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         self._replaced = False
         of_run = int(self.np_random.integers(2**31)) if seed is None else seed
         changes = [*(options or {}).get("set", ())]
-        scenario = self.scenario.changed(changes) if changes else self.scenario
-        self.episode: Episode = scenario.model(of_run, made=Episode)
+        scenario = self._agent.scenario
+        scenario = scenario.changed(changes) if changes else scenario
+        self.episode: Episode = self._agent.episode(scenario, of_run)
         self._count = min(self.episode.workload.count or math.inf, self._jobs or math.inf)
         self._earned = 0.0
         self.episode.world.log.stream(self._note)
-        self.episode.proceed()
+        self._asked = self._agent.go_on(self.episode)
         return self._seen(), self._info()
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -157,46 +163,41 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         """
         if not hasattr(self, "episode"):
             raise GridError("step: found no episode; accepted: reset")
-        episode, count = self.episode, len(self.action_space.mask) - 1
-        if episode.slot == NONE:
+        if not self._asked:
             raise GridError("step: the episode is over; accepted: reset")
-        known = bool(0 <= action <= count)
-        self._replaced = bool(known and not self.action_space.mask[action])
+        mask, episode = self.action_space.mask, self.episode
+        known = bool(0 <= action < len(mask))
+        self._replaced = bool(known and not mask[action])
         if not known or (self._strict and self._replaced):
             raise GridError(self._refusal(action))
-        if self._replaced:
-            action = int(self.action_space.mask.argmax())
-        episode.scheduler.decide(WAIT if action == count else int(action))
-        episode.proceed()
+        self._agent.decide(episode, int(mask.argmax() if self._replaced else action))
+        self._asked = self._agent.go_on(episode)
         episode.world.log.flush()
         earned, self._earned = self._earned / self._count, 0.0
-        over = episode.slot == NONE
         left = self._jobs is not None and episode.world.log.count >= self._jobs
         late = self._time is not None and episode.now > self._time
-        return self._seen(), earned, over, not over and (left or late), self._info()
+        truncated = self._asked and (left or late)
+        return self._seen(), earned, not self._asked, truncated, self._info()
 
     def _note(self, jobs: Records) -> None:
-        ended = jobs[~np.isnan(jobs["start"])]
+        ended = self._agent.own(jobs[~np.isnan(jobs["start"])])
         self._earned += rewards(*self._reward, ended) if len(ended) else 0.0
 
     def _seen(self) -> Observation:
-        if self.episode.slot == NONE:
+        if not self._asked:
             self.action_space.mask = np.ones_like(self.action_space.mask)
             return nothing(self.observation_space)
-        seen = observed(self.episode)
+        seen = self._agent.seen(self.episode)
         self.action_space.mask = seen["action_mask"]
         return seen
 
     def _info(self) -> dict[str, Any]:
-        """Return the number of the job that is decided about, the time (s), what was replaced."""
-        episode = self.episode
-        columns, slot = episode.world.jobs.columns, episode.slot
-        job = None if slot == NONE else columns["number"].item(slot)
-        return {"time": episode.now, "job": job, "replaced": self._replaced}
+        """Return the time (s), what is decided about, and whether an action was replaced."""
+        about = self._agent.about(self.episode)
+        return {"time": self.episode.now, **about, "replaced": self._replaced}
 
     def _refusal(self, action: object) -> str:
-        world, info = self.episode.world, self._info()
+        ((what, about),) = self._agent.about(self.episode).items()
         accepted = ", ".join(map(str, np.flatnonzero(self.action_space.mask).tolist()))
-        size = world.jobs.columns["size"].item(self.episode.slot)
-        of_job = f"for job {info['job']}, of {size} processors, at {info['time']:g} s"
-        return f"action: found {quoted(action)} {of_job}; accepted: {accepted}, by the mask"
+        of = f"for {what} {quoted(about, 60)} at {self.episode.now:g} s"
+        return f"action: found {quoted(action)} {of}; accepted: {accepted}, by the mask"

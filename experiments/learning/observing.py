@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import spaces
 
 from experiments.learning.episode import Episode
@@ -23,6 +24,13 @@ OF_CLUSTER = "size", "free", "up", "waiting", "load", "age", "predicted_time"
 """Of each cluster, as the brokers know it: processors, as a share of the largest; free and up, as a
 share of its own; jobs that wait there; load, age of the news, and what the job would take there, as
 `shrink`."""
+OF_WAITING = "size", "predicted_time", "waited", "slack", "fits"
+"""Of each job that waits at a cluster: processors, as a share of the cluster's; time that it is
+predicted to take there, time since it arrived, and time left until its deadline, 1 without one, as
+`shrink`; and 1 if it fits."""
+OF_OWN = "free", "up", "waiting"
+"""Of a local scheduler's cluster: processors that are free, and up, as shares of its size; jobs
+that wait there, as `shrink`."""
 
 
 @inlined
@@ -98,12 +106,69 @@ def observe(box: Any, slots: Any, slot: int, job: Any, told: Any, waiting: Any, 
 
 
 def observed(episode: Episode) -> dict[str, Any]:
-    """Return what is known at a decision, in new arrays."""
+    """Return what the global scheduler knows at a decision, in new arrays."""
     tables, count = episode.world.tables, episode.world.clusters
     job, told = np.empty(len(OF_JOB), np.float32), np.empty((count, len(OF_CLUSTER)), np.float32)
     waiting, mask = np.empty(1, np.float32), np.empty(count + 1, np.int8)
-    observe(tables.box, tables.slots, episode.slot, job, told, waiting, mask)
+    observe(tables.box, tables.slots, episode.scheduler.asked, job, told, waiting, mask)
     return {"job": job, "clusters": told, "waiting": waiting, "action_mask": mask}
+
+
+def local_space_of(window: int) -> spaces.Dict:
+    """Return the space of what a local scheduler sees.
+
+    ``jobs`` has a row as `OF_WAITING` for each job that it sees, then zeros; ``cluster`` is as
+    `OF_OWN`; and ``action_mask`` has a 1 for each action that may be taken.
+    """
+
+    def box(*shape: int) -> spaces.Box:
+        return spaces.Box(0.0, 1.0, shape, np.float32)
+
+    return spaces.Dict(
+        {
+            "jobs": box(window, len(OF_WAITING)),
+            "cluster": box(len(OF_OWN)),
+            "action_mask": spaces.MultiBinary(window + 1),
+        }
+    )
+
+
+def observed_locally(
+    episode: Episode,
+    cluster: int,
+    slots: npt.NDArray[np.int64],
+    free: int,
+    window: int,
+    may_wait: bool,
+) -> dict[str, Any]:
+    """Return what a local scheduler sees, in new arrays.
+
+    Parameters
+    ----------
+    episode : Episode
+    cluster : int
+    slots : array of int
+        Of the jobs that it sees.
+    free : int
+        Processors that are free, but for those of jobs that are to start at this instant.
+    window : int
+        Jobs that it could see.
+    may_wait : bool
+    """
+    world, jobs = episode.world, episode.world.jobs
+    size = float(world.platform.sizes[cluster])
+    told = np.zeros((window, len(OF_WAITING)), np.float32)
+    sizes, count = jobs["size"][slots], len(slots)
+    times = jobs["predicted_time"], world.now - jobs["arrival"], jobs["deadline"] - world.now
+    told[:count, 0] = sizes / size
+    for column, time in enumerate(times, 1):
+        told[:count, column] = np.log1p(np.clip(time[slots], 0.0, LONG)) / math.log1p(LONG)
+    told[:count, 4] = sizes <= free
+    mask = np.zeros(window + 1, np.int8)
+    mask[:count], mask[window] = sizes <= free, may_wait
+    waiting = math.log1p(min(float(world.state.waiting[cluster]), MANY)) / math.log1p(MANY)
+    own = np.array([free / size, world.state.up[cluster] / size, waiting], np.float32)
+    return {"jobs": told, "cluster": own, "action_mask": mask}
 
 
 def nothing(space: spaces.Dict) -> dict[str, Any]:

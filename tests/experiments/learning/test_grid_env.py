@@ -56,10 +56,12 @@ def gathering():
 
 @pytest.mark.parametrize("scenario", ["quickstart", "unequal", "late"])
 def test_gymnasium_finds_no_fault(scenario):
+    """Of either kind of agent."""
     of = {"unequal": unequal(), "late": unequal(latency=30.0)}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*alternative render modes.*")
         check_env(GridEnv(of.get(scenario, scenario), local="easy", strict=False))
+        check_env(GridEnv(of.get(scenario, scenario), "C2", global_="dll", strict=False))
 
 
 @pytest.mark.parametrize("policy", ["dll", "ect", "round-robin"])
@@ -89,6 +91,78 @@ def test_a_built_in_policy_gives_its_own_run(policy, parameters, tmp_path):
         assert (names[row["cluster"]], row["start"], row["finish"]) == (
             was["cluster"], was["start"], was["finish"]
         )  # fmt: skip
+
+
+def one(**parameters):
+    """Return a scenario of one cluster."""
+    return dataclasses.replace(unequal(**parameters), platform=Platform.star([16]))
+
+
+def first(seen):
+    """Have the first in line start, and nobody else."""
+    return 0 if seen["jobs"][0, 4] else len(seen["jobs"])
+
+
+def any_that_fits(seen):
+    return int(seen["action_mask"].argmax())
+
+
+def shortest(seen):
+    there = seen["jobs"][:, 0] > 0
+    at = int(np.where(there, seen["jobs"][:, 1], np.inf).argmin())
+    return at if seen["jobs"][at, 4] else len(there)
+
+
+@pytest.mark.parametrize(
+    ("policy", "choose"), [("fcfs", first), ("fpfs", any_that_fits), ("sjf", shortest)]
+)
+@pytest.mark.parametrize("parameters", [{}, {"prediction_error": 1.0}, FAILING])
+def test_a_built_in_local_scheduler_gives_its_own_run(policy, choose, parameters):
+    scenario = dataclasses.replace(one(**parameters), local_scheduler=policy)
+    of = run(scenario, seed=3).jobs.set_index("job")
+    reward, rows = gathering()
+    env = GridEnv(scenario, "local", reward=reward, window=150)
+    _, over, _ = played(env, lambda seen, _: choose(seen), seed=3)
+    assert over
+    assert len(rows) == len(of) == 150
+    assert (of["start"] > of["arrival"]).sum() > 50
+    for row in rows:
+        was = of.loc[row["number"]]
+        assert (row["start"], row["finish"]) == (was["start"], was["finish"])
+
+
+@pytest.mark.parametrize("latency", [0.0, 30.0])
+def test_the_others_are_built_in(latency):
+    scenario = dataclasses.replace(unequal(latency=latency), local_scheduler="fcfs")
+    of = run(scenario, seed=3).jobs.set_index("job")
+    of = of[of["cluster"] == "C2"]
+    reward, rows = gathering()
+    env = GridEnv(scenario, "C2", reward=reward)
+    _, over, _ = played(env, lambda seen, _: first(seen), seed=3)
+    assert over
+    assert len(rows) == len(of) > 20
+    for row in rows:
+        was = of.loc[row["number"]]
+        assert (row["start"], row["finish"]) == (was["start"], was["finish"])
+    assert env.episode.completed == 150
+
+
+def test_a_small_window_and_no_patience_end():
+    env = GridEnv(one(), "local", window=3)
+    env.action_space.seed(1)
+    seen_waiting = []
+
+    def choose(seen, info):
+        assert env.observation_space.contains(seen)
+        assert len(info["jobs"]) <= 3
+        seen_waiting.append(seen["cluster"][2])
+        assert seen["action_mask"].any()
+        return env.action_space.sample()
+
+    _, over, _ = played(env, choose, seed=1)
+    assert over
+    assert env.episode.completed == 150
+    assert max(seen_waiting) > 0.2
 
 
 def test_the_sum_of_an_episode_is_a_mean():
@@ -163,7 +237,7 @@ def test_what_is_seen_is_what_brokers_know():
 
     for _ in range(60):
         episode = env.episode
-        now, slot = episode.now, episode.slot
+        now, slot = episode.now, episode.scheduler.asked
         asked = {name: episode.world.jobs[name].item(slot) for name in ("arrival", "deadline")}
         size, runtime = (
             episode.world.jobs[name].item(slot) for name in ("size", "predicted_runtime")
@@ -221,7 +295,10 @@ def test_bad_input_is_told_in_one_line():
         assert text in str(error.value)
         assert "\n" not in str(error.value)
 
-    refused("agent: found 'locl'; accepted: global", GridEnv, "quickstart", "locl")
+    refused("agent: found 'globl'; did you mean global?", GridEnv, "quickstart", "globl")
+    refused("agent: found 'local'", GridEnv, "quickstart", "local")
+    refused("window: found 0; accepted: a number from 1", GridEnv, "site", "local", window=0)
+    refused("MUSCLE, which works in rounds", GridEnv("quickstart", "C1").reset)
     refused("did you mean wait?", GridEnv, "quickstart", reward="wat")
     refused("jobs: found 0; accepted: a number from 1", GridEnv, "quickstart", jobs=0)
     refused("time: found -1", GridEnv, "quickstart", time=-1)
@@ -231,7 +308,7 @@ def test_bad_input_is_told_in_one_line():
     seen, info = env.reset(seed=1)
     while seen["action_mask"][0]:
         seen, _, _, _, info = env.step(1)
-    refused(f"action: found 0 for job {info['job']}, of", env.step, 0)
+    refused(f"action: found 0 for job {info['job']} at ", env.step, 0)
     refused("; accepted: ", env.step, 7)
     lenient = GridEnv(unequal(), strict=False)
     lenient.reset(seed=1)
