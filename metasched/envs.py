@@ -1,13 +1,15 @@
-"""Environments of Gymnasium in which agents learn to schedule."""
+"""Environments of Gymnasium and PettingZoo in which agents learn to schedule."""
 
 try:
     import gymnasium as _  # noqa: F401
-except ImportError:
+    import pettingzoo as _of_many  # noqa: F401
+except ImportError as error:
     raise ImportError(
-        "gymnasium: not installed; accepted: pip install 'metasched[learn]'"
+        f"{error.name}: not installed; accepted: pip install 'metasched[learn]'"
     ) from None
 
 from experiments.learning.grid_env import GridEnv
+from experiments.learning.parallel import GridParallelEnv as parallel_env  # noqa: N813
 from experiments.learning.rewards import REWARDS
 
-__all__ = ["REWARDS", "GridEnv"]
+__all__ = ["REWARDS", "GridEnv", "parallel_env"]

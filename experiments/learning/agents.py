@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-import dataclasses
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from gymnasium import spaces
 
 from experiments.learning import observing
-from experiments.learning.episode import Episode, Learner
-from experiments.scenario.scenario import Scenario
+from experiments.learning.episode import Episode
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import NONE, WAIT
 from grid.names import meant
+from grid.platform.multicluster import Platform
 from grid.world.finished import Records
 
 Observation = dict[str, Any]
+GLOBAL, LOCAL = "global", "local"
+"""Names of agents: the global scheduler, and the local one, if there is but one."""
 
 
 class LearningAgent(Protocol):
-    """What an environment needs of an agent; its last action is to wait."""
+    """What an environment needs of an agent, the last of whose actions is to wait."""
 
-    scenario: Scenario
-    """In which it decides."""
     space: spaces.Dict
     """Of what it sees, ``action_mask`` included."""
 
-    def episode(self, scenario: Scenario, seed: int) -> Episode:
-        """Return a run, before its beginning."""
+    @property
+    def cluster(self) -> int | None:
+        """Whose local scheduler it is; None: the global one."""
 
-    def go_on(self, episode: Episode) -> bool:
-        """Let everything happen until there is something to decide; tell whether there is."""
+    def begin(self) -> None:
+        """Forget the run before."""
+
+    def is_asked(self, episode: Episode) -> bool:
+        """Tell whether it has something to decide, now that the episode stands still."""
 
     def seen(self, episode: Episode) -> Observation:
-        """Return what it sees."""
+        """Return what it sees, if it is asked."""
 
     def decide(self, episode: Episode, action: int) -> None:
         """Do what may be done."""
@@ -51,20 +53,17 @@ class LearningAgent(Protocol):
 class GlobalAgent:
     """The global scheduler: decides where the job goes that is offered to it."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self.scenario = dataclasses.replace(scenario, global_scheduler=Learner)
-        self._clusters = len(scenario.platform.clusters)
+    cluster = None
+
+    def __init__(self, platform: Platform) -> None:
+        self._clusters = len(platform.clusters)
         self.space = observing.space_of(self._clusters)
 
-    def episode(self, scenario: Scenario, seed: int) -> Episode:
-        """Return a run."""
-        made: Any = scenario.model(seed, made=Episode)
-        episode: Episode = made
-        return episode
+    def begin(self) -> None:
+        """Have nothing to forget."""
 
-    def go_on(self, episode: Episode) -> bool:
-        """Tell whether another job is offered."""
-        episode.proceed()
+    def is_asked(self, episode: Episode) -> bool:
+        """Tell whether a job is offered."""
         return episode.scheduler.asked != NONE
 
     def seen(self, episode: Episode) -> Observation:
@@ -91,48 +90,42 @@ class LocalAgent:
 
     Parameters
     ----------
-    scenario : Scenario
     cluster : int
     window : int
         How many waiting jobs it sees, the first in order of landing.
     """
 
-    def __init__(self, scenario: Scenario, cluster: int, window: int) -> None:
-        self.scenario, self._cluster, self._window = scenario, cluster, window
+    def __init__(self, cluster: int, window: int) -> None:
+        self.cluster, self._window = cluster, window
         self.space = observing.local_space_of(window)
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget whom it has seen."""
         self._starts: list[int] = []  # slots of those that start at this instant
         self._jobs = np.empty(0, np.int64)  # slots of those that it sees
         self._free = 0
 
-    def episode(self, scenario: Scenario, seed: int) -> Episode:
-        """Return a run."""
-        self._starts = []
-        made: Any = scenario.model(seed, made=partial(Episode, cluster=self._cluster))
-        episode: Episode = made
-        return episode
-
-    def go_on(self, episode: Episode) -> bool:
-        """Tell whether a job can start."""
-        learner, sizes = episode.learner, episode.world.jobs
-        while True:
-            if not learner.asked:
-                episode.proceed()
-            if not learner.asked:
-                self._jobs = self._jobs[:0]
-                return False
-            waiting = episode.candidates()
-            self._jobs = waiting[~np.isin(waiting, self._starts)][: self._window]
-            starting = int(sizes["size"][self._starts].sum()) if self._starts else 0
-            self._free = int(episode.world.state.free[self._cluster]) - starting
-            if (sizes["size"][self._jobs] <= self._free).any():
-                return True
+    def is_asked(self, episode: Episode) -> bool:
+        """Tell whether a job can start that it sees; if none can, go on without it."""
+        sizes = episode.world.jobs["size"]
+        self._jobs = self._jobs[:0]
+        if not episode.learners[self.cluster].asked:
+            return False
+        waiting = episode.candidates(self.cluster)
+        waiting = waiting[~np.isin(waiting, self._starts)][: self._window]
+        self._free = int(episode.world.state.free[self.cluster] - sizes[self._starts].sum())
+        if not (sizes[waiting] <= self._free).any():
             self._act(episode)
+            return False
+        self._jobs = waiting
+        return True
 
     def seen(self, episode: Episode) -> Observation:
         """Return what waits, and whether it may start."""
-        may_wait = self._starts or episode.world.state.running_count[self._cluster] > 0
+        may_wait = self._starts or episode.world.state.running_count[self.cluster] > 0
         return observing.observed_locally(
-            episode, self._cluster, self._jobs, self._free, self._window, bool(may_wait)
+            episode, self.cluster, self._jobs, self._free, self._window, bool(may_wait)
         )
 
     def decide(self, episode: Episode, action: int) -> None:
@@ -148,28 +141,28 @@ class LocalAgent:
 
     def own(self, jobs: Records) -> Records:
         """Return those of its cluster."""
-        return jobs[jobs["cluster"] == self._cluster]
+        return jobs[jobs["cluster"] == self.cluster]
 
     def _act(self, episode: Episode) -> None:
-        episode.learner.decide(self._starts)
+        episode.learners[self.cluster].decide(self._starts)
         self._starts = []
 
 
-def agent_of(name: str, scenario: Scenario, window: int) -> LearningAgent:
-    """Return an agent: ``"global"``, or that of a cluster by its name, ``"local"`` of the only one.
+def agent_of(name: str, platform: Platform, window: int) -> LearningAgent:
+    """Return an agent: the `GLOBAL` one, or that of a cluster by its name, or the `LOCAL` one.
 
     Raises
     ------
     GridError
         If there is none of that name.
     """
-    names = list(scenario.platform.names)
-    if name == "global":
-        return GlobalAgent(scenario)
-    if name == "local" and len(names) == 1:
-        return LocalAgent(scenario, 0, window)
+    names = list(platform.names)
+    if name == GLOBAL:
+        return GlobalAgent(platform)
+    if name == LOCAL and len(names) == 1:
+        return LocalAgent(0, window)
     if name in names:
-        return LocalAgent(scenario, names.index(name), window)
-    known = ["global", *(["local"] if len(names) == 1 else []), *names]
+        return LocalAgent(names.index(name), window)
+    known = [GLOBAL, *([LOCAL] if len(names) == 1 else []), *names]
     told = meant(name, known) if isinstance(name, str) else f"accepted: {', '.join(known)}"
     raise GridError(f"agent: found {quoted(name)}; {told}")

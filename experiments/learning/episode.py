@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -79,19 +79,24 @@ class _WantedError(Exception):
 
 
 class Episode(GridModel):
-    """A model in which one scheduler learns, which goes on from one of its decisions to the next.
+    """A model in which schedulers learn, which goes on from one of their decisions to the next.
 
     Parameters
     ----------
     platform, workload, global_scheduler, local_scheduler, **options
         As of `GridModel`; the global scheduler is a `Learner` if it is the one.
-    cluster : int, optional
-        That whose local scheduler learns.
+    learning : set of int
+        Clusters whose local schedulers learn.
+
+    Attributes
+    ----------
+    learners : dict of int to LocalLearner
+        By cluster.
 
     Raises
     ------
     GridError
-        If that is to learn under a global scheduler which works in rounds.
+        If these are to learn under a global scheduler which works in rounds.
     """
 
     scheduler: Learner
@@ -102,22 +107,21 @@ class Episode(GridModel):
         workload: Any,
         global_scheduler: Callable[..., GlobalScheduler],
         local_scheduler: Any,
-        cluster: int | None = None,
+        learning: Set[int] = frozenset(),
         **options: Any,
     ) -> None:
         def made(model: GridModel, of: Any) -> LocalScheduler:
-            maker = LocalLearner if of.index == cluster else local_scheduler
+            maker = LocalLearner if of.index in learning else local_scheduler
             found: LocalScheduler = maker(model, of)
             return found
 
         if hasattr(local_scheduler, "tracks"):
             made.tracks = local_scheduler.tracks  # type: ignore[attr-defined]
-        makers = global_scheduler, local_scheduler if cluster is None else made
-        self._learner: LocalLearner | None = None
+        self.learners: dict[int, LocalLearner] = {}
+        makers = global_scheduler, made if learning else local_scheduler
         super().__init__(platform, workload, *makers, **options)
-        if cluster is not None:
-            self._learner = self.clusters[cluster].scheduler
-        if self._learner and self.scheduler.collects:
+        self.learners = {cluster: self.clusters[cluster].scheduler for cluster in sorted(learning)}
+        if self.learners and self.scheduler.collects:
             raise GridError(
                 f"global: found {self.scheduler.name}, which works in rounds; accepted with a "
                 "local agent: another"
@@ -132,18 +136,12 @@ class Episode(GridModel):
 
     def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:
         super()._deliver(planners)
-        if self._learner is not None and self._learner.asked:
+        if any(learner.asked for learner in self.learners.values()):
             raise _WantedError
 
-    @property
-    def learner(self) -> LocalLearner:
-        """The local scheduler that learns."""
-        assert self._learner is not None
-        return self._learner
-
-    def candidates(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the slots of the jobs that wait at the learner's cluster, as they landed."""
-        waiting = self.world.jobs.waiting(self.learner.cluster.index)
+    def candidates(self, cluster: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the slots of the jobs that wait at a cluster, as they landed."""
+        waiting = self.world.jobs.waiting(cluster)
         found: np.ndarray[Any, np.dtype[np.int64]]
         found = waiting[np.argsort(self.world.jobs["serial"][waiting])]
         return found

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import os
 from typing import Any
 
 import gymnasium
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.learning.agents import Observation, agent_of
-from experiments.learning.episode import Episode
-from experiments.learning.observing import nothing
-from experiments.learning.rewards import Reward, reward_of, rewards
+from experiments.learning.agents import GLOBAL, Observation
+from experiments.learning.play import Choices, Play, Rules, scenario_of
+from experiments.learning.rewards import Reward
 from experiments.scenario.scenario import Scenario
-from grid.errors import GridError
-from grid.foreign import quoted
-from grid.world.finished import Records
-
-
-class Choices(spaces.Discrete):
-    """Actions, the last of which is to wait; `sample` draws one of those that may be taken.
-
-    Attributes
-    ----------
-    mask : array of int8
-        1 for each action that may be taken now.
-    """
-
-    mask: npt.NDArray[np.int8]
-
-    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
-        """Draw an action that may be taken now, unless a mask or probabilities are given."""
-        if mask is None and probability is None:
-            mask = self.mask
-        return super().sample(mask, probability)
 
 
 class GridEnv(gymnasium.Env[Observation, np.int64]):
@@ -73,11 +48,6 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         Refuse a masked action; else the first that may be taken is, and ``info["replaced"]`` is
         true: for learners that know no masks.
 
-    Attributes
-    ----------
-    episode : Episode
-        The model of the present run.
-
     Raises
     ------
     GridError
@@ -100,7 +70,7 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
     def __init__(
         self,
         scenario: Scenario | str | os.PathLike[str],
-        agent: str = "global",
+        agent: str = GLOBAL,
         *,
         global_: str | type[GlobalScheduler] | None = None,
         local: str | type[LocalScheduler] | None = None,
@@ -110,23 +80,10 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         time: float | None = None,
         strict: bool = True,
     ) -> None:
-        for name, given in (("jobs", jobs), ("window", window)):
-            if given is not None and not (type(given) is int and given >= 1):
-                raise GridError(f"{name}: found {quoted(given)}; accepted: a number from 1")
-        if time is not None and not 0.0 < time < math.inf:
-            raise GridError(f"time: found {quoted(time)}; accepted: seconds, above 0")
-        loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-        loaded = dataclasses.replace(
-            loaded,
-            global_scheduler=global_ or loaded.global_scheduler,
-            local_scheduler=local or loaded.local_scheduler,
-        )
-        self._agent = agent_of(agent, loaded, window)
-        self._reward, self._jobs, self._time = reward_of(reward), jobs, time
-        self._strict, self._replaced, self._asked = strict, False, False
-        self.observation_space = self._agent.space
-        self.action_space = Choices(*self._agent.space["action_mask"].shape)  # type: ignore[misc]
-        self.action_space.mask = np.ones(int(self.action_space.n), np.int8)
+        rules = Rules(reward, window, jobs, time, strict)
+        self._play, self._name = Play(scenario_of(scenario, global_, local), [agent], rules), agent
+        self.observation_space = self._play.agents[agent].space
+        self.action_space = self._play.actions[agent]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -141,17 +98,9 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
             ``{"set": ["load=0.9"]}`` changes parameters for this episode, as ``--set``.
         """
         super().reset(seed=seed)
-        self._replaced = False
         of_run = int(self.np_random.integers(2**31)) if seed is None else seed
-        changes = [*(options or {}).get("set", ())]
-        scenario = self._agent.scenario
-        scenario = scenario.changed(changes) if changes else scenario
-        self.episode: Episode = self._agent.episode(scenario, of_run)
-        self._count = min(self.episode.workload.count or math.inf, self._jobs or math.inf)
-        self._earned = 0.0
-        self.episode.world.log.stream(self._note)
-        self._asked = self._agent.go_on(self.episode)
-        return self._seen(), self._info()
+        self._play.begin(of_run, options)
+        return self._play.seen(self._name), self._play.info(self._name)
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision, and let everything happen until the next one.
@@ -161,43 +110,6 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         GridError
             For an action that is masked, or after the end of the episode.
         """
-        if not hasattr(self, "episode"):
-            raise GridError("step: found no episode; accepted: reset")
-        if not self._asked:
-            raise GridError("step: the episode is over; accepted: reset")
-        mask, episode = self.action_space.mask, self.episode
-        known = bool(0 <= action < len(mask))
-        self._replaced = bool(known and not mask[action])
-        if not known or (self._strict and self._replaced):
-            raise GridError(self._refusal(action))
-        self._agent.decide(episode, int(mask.argmax() if self._replaced else action))
-        self._asked = self._agent.go_on(episode)
-        episode.world.log.flush()
-        earned, self._earned = self._earned / self._count, 0.0
-        left = self._jobs is not None and episode.world.log.count >= self._jobs
-        late = self._time is not None and episode.now > self._time
-        truncated = self._asked and (left or late)
-        return self._seen(), earned, not self._asked, truncated, self._info()
-
-    def _note(self, jobs: Records) -> None:
-        ended = self._agent.own(jobs[~np.isnan(jobs["start"])])
-        self._earned += rewards(*self._reward, ended) if len(ended) else 0.0
-
-    def _seen(self) -> Observation:
-        if not self._asked:
-            self.action_space.mask = np.ones_like(self.action_space.mask)
-            return nothing(self.observation_space)
-        seen = self._agent.seen(self.episode)
-        self.action_space.mask = seen["action_mask"]
-        return seen
-
-    def _info(self) -> dict[str, Any]:
-        """Return the time (s), what is decided about, and whether an action was replaced."""
-        about = self._agent.about(self.episode)
-        return {"time": self.episode.now, **about, "replaced": self._replaced}
-
-    def _refusal(self, action: object) -> str:
-        ((what, about),) = self._agent.about(self.episode).items()
-        accepted = ", ".join(map(str, np.flatnonzero(self.action_space.mask).tolist()))
-        of = f"for {what} {quoted(about, 60)} at {self.episode.now:g} s"
-        return f"action: found {quoted(action)} {of}; accepted: {accepted}, by the mask"
+        play, name = self._play, self._name
+        earned = play.act({name: action})[name]
+        return play.seen(name), earned, not play.asked, play.truncated, play.info(name)

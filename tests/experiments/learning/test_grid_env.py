@@ -144,7 +144,7 @@ def test_the_others_are_built_in(latency):
     for row in rows:
         was = of.loc[row["number"]]
         assert (row["start"], row["finish"]) == (was["start"], was["finish"])
-    assert env.episode.completed == 150
+    assert env._play.episode.completed == 150
 
 
 def test_a_small_window_and_no_patience_end():
@@ -161,7 +161,7 @@ def test_a_small_window_and_no_patience_end():
 
     _, over, _ = played(env, choose, seed=1)
     assert over
-    assert env.episode.completed == 150
+    assert env._play.episode.completed == 150
     assert max(seen_waiting) > 0.2
 
 
@@ -236,7 +236,7 @@ def test_what_is_seen_is_what_brokers_know():
         return math.log1p(min(max(value, 0.0), most)) / math.log1p(most)
 
     for _ in range(60):
-        episode = env.episode
+        episode = env._play.episode
         now, slot = episode.now, episode.scheduler.asked
         asked = {name: episode.world.jobs[name].item(slot) for name in ("arrival", "deadline")}
         size, runtime = (
@@ -267,7 +267,7 @@ def test_episodes_can_be_cut_and_changed():
     env = GridEnv(unequal(), jobs=20)
     _, over, _ = played(env, narrow, seed=1)
     assert not over
-    assert env.episode.world.log.count >= 20
+    assert env._play.episode.world.log.count >= 20
     env = GridEnv(unequal(), time=100.0)
     _, over, info = played(env, narrow, seed=1)
     assert not over

@@ -1,0 +1,209 @@
+"""Episodes of a scenario, in which agents decide whenever they are asked."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from agents.schedulers import GlobalScheduler, LocalScheduler
+from experiments.learning.agents import Observation, agent_of
+from experiments.learning.episode import Episode, Learner
+from experiments.learning.observing import nothing
+from experiments.learning.rewards import Reward, reward_of, rewards
+from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.world.finished import Records
+
+
+class Choices(spaces.Discrete):
+    """Actions, the last of which is to wait; `sample` draws one of those that may be taken.
+
+    Attributes
+    ----------
+    mask : array of int8
+        1 for each action that may be taken now.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.mask: npt.NDArray[np.int8] = np.ones(count, np.int8)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """Draw an action that may be taken now, unless a mask or probabilities are given."""
+        if mask is None and probability is None:
+            mask = self.mask
+        return super().sample(mask, probability)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """What all environments are given alike, as `GridEnv` says."""
+
+    reward: str | Reward = "bounded_slowdown"
+    window: int = 128
+    jobs: int | None = None
+    time: float | None = None
+    strict: bool = True
+
+    def __post_init__(self) -> None:
+        for name, given in (("jobs", self.jobs), ("window", self.window)):
+            if given is not None and not (type(given) is int and given >= 1):
+                raise GridError(f"{name}: found {quoted(given)}; accepted: a number from 1")
+        if self.time is not None and not 0.0 < self.time < math.inf:
+            raise GridError(f"time: found {quoted(self.time)}; accepted: seconds, above 0")
+
+
+def scenario_of(
+    given: Scenario | str | os.PathLike[str],
+    global_: str | type[GlobalScheduler] | None,
+    local: str | type[LocalScheduler] | None,
+) -> Scenario:
+    """Return a scenario, or that of a name or path, with other schedulers if they are given."""
+    loaded = given if isinstance(given, Scenario) else Scenario.load(given)
+    return dataclasses.replace(
+        loaded,
+        global_scheduler=global_ or loaded.global_scheduler,
+        local_scheduler=local or loaded.local_scheduler,
+    )
+
+
+class Play:
+    """Runs of a scenario in which some agents decide, and the others are built in.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    names : sequence of str
+        Of the agents, as `agent_of` takes them.
+    rules : Rules
+
+    Attributes
+    ----------
+    agents : dict of str to LearningAgent
+    actions : dict of str to Choices
+        What each may do.
+    episode : Episode
+        The present run; None before the first.
+    asked : set of str
+        Agents that have something to decide.
+    """
+
+    episode: Episode | None = None
+
+    def __init__(self, scenario: Scenario, names: Sequence[str], rules: Rules) -> None:
+        self.agents = {name: agent_of(name, scenario.platform, rules.window) for name in names}
+        self._learning = {
+            agent.cluster for agent in self.agents.values() if agent.cluster is not None
+        }
+        if len(self._learning) < len(self.agents):
+            scenario = dataclasses.replace(scenario, global_scheduler=Learner)
+        self._scenario, self._rules, self._reward = scenario, rules, reward_of(rules.reward)
+        self.actions = {
+            name: Choices(agent.space["action_mask"].shape[0])  # type: ignore[index]
+            for name, agent in self.agents.items()
+        }
+        self.asked: set[str] = set()
+        self._replaced: set[str] = set()
+
+    def begin(self, seed: int, options: Mapping[str, Any] | None) -> None:
+        """Begin another run, with the parameters that ``options["set"]`` changes."""
+        changes, scenario = [*(options or {}).get("set", ())], self._scenario
+        if changes:
+            scenario = scenario.changed(changes)
+        made: Any = scenario.model(seed, made=partial(Episode, learning=self._learning))
+        self.episode, self._replaced = made, set()
+        self._count = min(made.workload.count or math.inf, self._rules.jobs or math.inf)
+        self._earned = dict.fromkeys(self.agents, 0.0)
+        made.world.log.stream(self._note)
+        for agent in self.agents.values():
+            agent.begin()
+        made.proceed()
+        self._go_on(made)
+
+    def act(self, actions: Mapping[str, Any]) -> dict[str, float]:
+        """Take decisions, and let everything happen until the next; return what agents earned.
+
+        Raises
+        ------
+        GridError
+            For an action that is masked or lacking, or after the end of the episode.
+        """
+        if (episode := self.episode) is None:
+            raise GridError("step: found no episode; accepted: reset")
+        if not self.asked:
+            raise GridError("step: the episode is over; accepted: reset")
+        self._replaced = set()
+        taken = {name: self._checked(name, actions.get(name)) for name in self.agents}
+        for name in self.asked:
+            self.agents[name].decide(episode, taken[name])
+        self._go_on(episode)
+        episode.world.log.flush()
+        earned, self._earned = self._earned, dict.fromkeys(self.agents, 0.0)
+        return {name: each / self._count for name, each in earned.items()}
+
+    @property
+    def truncated(self) -> bool:
+        """Whether an episode that is not over is as long as it shall be."""
+        episode, rules = self.episode, self._rules
+        assert episode is not None
+        left = rules.jobs is not None and episode.world.log.count >= rules.jobs
+        return bool(self.asked) and (left or (rules.time or math.inf) < episode.now)
+
+    def seen(self, name: str) -> Observation:
+        """Return what an agent sees: zeros if it is not asked, and can but wait."""
+        agent, choices = self.agents[name], self.actions[name]
+        if name in self.asked:
+            assert self.episode is not None
+            found = agent.seen(self.episode)
+        else:
+            found = nothing(agent.space)
+            found["action_mask"][-1] = 1
+        choices.mask = found["action_mask"]
+        return found
+
+    def info(self, name: str) -> dict[str, Any]:
+        """Return the time (s), what an agent decides about, and whether its action was replaced."""
+        assert self.episode is not None
+        about = self.agents[name].about(self.episode)
+        return {"time": self.episode.now, **about, "replaced": name in self._replaced}
+
+    def _go_on(self, episode: Episode) -> None:
+        """Let everything happen until somebody has something to decide, or nothing is left."""
+        while True:
+            self.asked = {name for name, agent in self.agents.items() if agent.is_asked(episode)}
+            if self.asked or not episode.running:
+                return
+            episode.proceed()
+
+    def _note(self, jobs: Records) -> None:
+        ended = jobs[~np.isnan(jobs["start"])]
+        for name, agent in self.agents.items():
+            if len(own := agent.own(ended)):
+                self._earned[name] += rewards(*self._reward, own)
+
+    def _checked(self, name: str, action: Any) -> int:
+        """Return what an agent does: what it wants, if it may."""
+        mask = self.actions[name].mask
+        known = action is not None and bool(0 <= action < len(mask))
+        if known and mask[action]:
+            return int(action)
+        if known and not self._rules.strict:
+            self._replaced.add(name)
+            return int(mask.argmax())
+        assert self.episode is not None
+        ((what, about),) = self.agents[name].about(self.episode).items()
+        who = "" if len(self.agents) == 1 else f"{name}: "
+        accepted = ", ".join(map(str, np.flatnonzero(mask).tolist()))
+        raise GridError(
+            f"{who}action: found {quoted(action)} for {what} {quoted(about, 60)} at "
+            f"{self.episode.now:g} s; accepted: {accepted}, by the mask"
+        )
