@@ -73,7 +73,11 @@ def test_bad_actions_are_told_in_one_line():
     with pytest.raises(GridError, match=r"^step: found no episode; accepted: reset$"):
         env.step({})
     env.reset(seed=1)
-    with pytest.raises(GridError, match=r"^global: action: found None for job 1 at 3\.3194 s; accepted:"):
+    with pytest.raises(
+        GridError, match=r"^global: action: found None for job 1 at 3\.3194 s; accepted:"
+    ):
         env.step({})
-    with pytest.raises(GridError, match=r"^C2: action: found 0 for jobs \[\] at 3\.3194 s; accepted: 4,"):
+    with pytest.raises(
+        GridError, match=r"^C2: action: found 0 for jobs \[\] at 3\.3194 s; accepted: 4,"
+    ):
         env.step({"global": np.int64(1), "C1": 4, "C2": 0, "C3": 4})
