@@ -166,6 +166,7 @@ class Teller:
             case job_events.SUBMITTED:
                 self._submitted(event, time)
             case job_events.REJECTED:
+                self._catch_up()
                 self._lines.append(words.rejection(time, event["reason"]))
                 self.over = True
             case job_events.KNOWN:
@@ -207,16 +208,15 @@ class Teller:
     def _submitted(self, event: Event, time: float) -> None:
         self.size = self._needs = event["size"]
         self.arrival, self._mouldable = event.get("arrival", time), "sizes" in event
-        if event["deadline"] is not None:
-            self.deadline = event["deadline"]
+        self.deadline = math.inf if event["deadline"] is None else event["deadline"]
         to = event["receiver"]
         if to in self._around.free:
             self.through = to
             self._tell(time, f"submitted through {to}")
         else:
             self._lines.append(words.submission(self._only or to, None, self.arrival, time))
-        self._lines[-1].parts.extend(words.can_run_on(event.get("clusters", ())))
-        self._lines[-1].parts.extend(words.may_have(event.get("sizes", ())))
+        sizes = words.may_have(event.get("sizes", ()))
+        self._lines[-1].parts.extend(words.can_run_on(event.get("clusters", ())) + sizes)
 
     def _heard_of(self, event: Event, time: float) -> None:
         self._known, self._away = time, dict(self._around.away)

@@ -395,5 +395,6 @@ class Connection:
         from experiments.service.forecasting.forecast import forecast_of
 
         for job in jobs:
-            self._live(job)
+            if (found := self._live(job)).held:
+                raise GridError(f"job {found.job}: held; accepted: a job that may start")
         return forecast_of(self.store, futures, seed, progress)

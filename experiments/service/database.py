@@ -93,7 +93,7 @@ class Database:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Have all that is written meanwhile be written together, or nothing.
+        """Have all that is written meanwhile be written together, or nothing; within itself, too.
 
         Raises
         ------
@@ -101,6 +101,9 @@ class Database:
             If it cannot be, as where the disk is full.
         """
         with self._lock:
+            if self._file.in_transaction:
+                yield
+                return
             try:
                 self._file.execute("BEGIN IMMEDIATE")
                 yield

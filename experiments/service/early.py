@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from experiments.service.at_sites.batch_system import SilentError
 from experiments.service.at_sites.drivers import Driver, take_back
@@ -35,7 +36,7 @@ class Early:
         self._over: set[int] = set()  # jobs that will not run, though the mirror has them yet
 
     def begin(self, drivers: Sequence[Driver], mark: str, say: Callable[[str], object]) -> None:
-        """Take note of who holds jobs, and take back those at sites that are not there any more.
+        """Take note of who holds jobs, and take back those of sites that hold none any more.
 
         Parameters
         ----------
@@ -48,18 +49,21 @@ class Early:
         """
         names = self._model.world.platform.names
         holding = {**(self._store.note("holding") or {})}
-        for name in {*holding} - {*names}:
+        there = {names[cluster]: dict(drivers[cluster].given) for cluster in self._sites}
+        for key, (name, given) in {**holding}.items():
+            if _place(given) == _place(there.get(name, {})):
+                continue
             try:
-                if back := take_back(name, holding[name], mark):
+                if back := take_back(name, given, mark):
                     held = counted(back, "job that it holds is", "jobs that it holds are")
-                    say(f"{name}, which the grid does not have any more: {held} taken back")
-                del holding[name]
+                    say(f"{name}, as it was before: {held} taken back")
+                del holding[key]
             except (SilentError, GridError) as error:
                 held = "what it holds of this service stays there for now"
-                say(f"{name}, which the grid does not have any more: {error}; {held}")
-        there = {names[cluster]: dict(drivers[cluster].given) for cluster in self._sites}
-        if there or holding:
-            self._store.note("holding", holding | there)
+                say(f"{name}, as it was before: {error}; {held}")
+        holding |= {str((name, *_place(given))): (name, given) for name, given in there.items()}
+        if holding or self._store.note("holding"):
+            self._store.note("holding", holding)
 
     def forget(self, job: int) -> None:
         """Have a job that waits nowhere any more, for it was cancelled."""
@@ -93,3 +97,8 @@ class Early:
             site.expect(job, folder)
             return True
         return False
+
+
+def _place(given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return which cluster and partition a site is, by the keys of its driver."""
+    return given.get("slurm_conf", False), given.get("partition", False)

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.service.at_sites.site import may_run
-from experiments.service.presence import is_service
+from experiments.service.presence import is_service, locked
 from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import counted, duration, number
 from experiments.show.tables import print_whole
@@ -81,6 +81,8 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
         table.add_row(*map(Text, cells))
     console.print(plain(grid.title, 200), markup=False, highlight=False)
     print_whole(table, console)
+    if is_service(folder):
+        locked(folder).close()  # which says so if a service is there
     with closing(Store(folder)) if is_service(folder) else nullcontext() as store:
         left = 0 if store is None else store.left()
         own = 0 if store is not None and store.note("submitted") else len(grid.jobs)

@@ -28,7 +28,7 @@ from experiments.service.at_sites.site import (
 )
 from experiments.service.early import Early
 from experiments.service.grid_file import LiveGrid
-from experiments.service.history.audit import Audit
+from experiments.service.history.audit import TAKEN_UP, Audit
 from experiments.service.mirror import REMEMBERED, Mirror, rows_of
 from experiments.service.presence import bell, locked
 from experiments.service.store import (
@@ -370,7 +370,7 @@ class Service:
             self._tell(log.SAID, f"may begin at {job.site}", job, site=job.site)
         else:
             facts = {"site": job.site, "at": self._since(began)}
-            self._tell(log.BEGAN, f"taken up at {job.site}", job, **facts)
+            self._tell(log.BEGAN, f"{TAKEN_UP} {job.site}", job, **facts)
 
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)

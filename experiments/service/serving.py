@@ -33,7 +33,8 @@ def serving(
         service = made(grid, store, seed, say)
         with closing(service):
             if not store.note("submitted"):
-                for job in grid.jobs:
-                    store.add(**job)
-                store.note("submitted", True)
+                with store.at_once():
+                    for job in grid.jobs:
+                        store.add(**job)
+                    store.note("submitted", True)
             yield service

@@ -108,6 +108,10 @@ class HoldingSite(BatchSite):
         super()._watch()
         with suppress(Exception):  # whatever a driver raises: the next service takes back the rest
             self._take_back()
+            live = {job.token for job in self._jobs.values()}
+            for token, listed in self._holding.look().jobs.items():
+                if listed.held and token not in live:  # what a service before had left
+                    self._holding.cancel(token, at_once=True)
 
     def _round(self) -> None:
         self._take_back()

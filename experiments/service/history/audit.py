@@ -26,6 +26,8 @@ WRITTEN = "the audit log of a service, as it was written"
 
 WITHDRAWN = "it was held or cancelled"
 """Why a job leaves the queue that it had kept its place in."""
+TAKEN_UP = "taken up at"
+"""How the words begin that tell of a job which a service found running."""
 LATE = 1.0
 """After so long, it is told that a job was submitted before a service took it in, s."""
 
@@ -105,6 +107,7 @@ class Audit(EventLog):
         self._withdrawn: set[int] = set()  # jobs that will not run when their turn comes
         self._began = began
         self._arrivals: dict[int, float] = {}  # of jobs that the mirror has not been told of, s
+        self._known: set[int] = set()  # jobs that it has been told of, or is to be
         facts["start"] = datetime.fromtimestamp(began).astimezone().isoformat()
         super().__init__(model, self._appended, after, **facts)
 
@@ -122,8 +125,10 @@ class Audit(EventLog):
         self._note({"event": kind, **of_job, "words": words, **facts})
 
     def arrived(self, job: LiveJob) -> None:
-        """Take note when a job was submitted that the mirror is to be told of."""
-        self._arrivals[job.job] = job.submitted - self._began
+        """Take note when a job was submitted that the mirror has not been told of before."""
+        if job.job not in self._known:
+            self._known.add(job.job)
+            self._arrivals[job.job] = job.submitted - self._began
 
     def _note(self, event: Event) -> None:
         if event["event"] == SUBMITTED:

@@ -11,7 +11,16 @@ from experiments.events import words
 from experiments.events.explain import Hearing, heading
 from experiments.events.happenings import in_time
 from experiments.events.job_events import SUBMITTED
-from experiments.events.log import BEGUN, ENDED, EXITED, OF_REAL_JOBS
+from experiments.events.log import (
+    BEGAN,
+    BEGUN,
+    DRAINED,
+    ENDED,
+    EXITED,
+    OF_REAL_JOBS,
+    RELEASED,
+    RESTORED,
+)
 from experiments.events.message_events import Event
 from experiments.events.reading import events_of_file
 from experiments.events.words import Line, Story
@@ -81,6 +90,7 @@ class _Had:
         self._began = shown(self._start, begun["time"])
         self._told: list[Line] = []
         self._before: list[Line] = []  # of attempts before the last
+        self._again = self._taken_up = self._began_there = False
 
     @property
     def lines(self) -> bool:
@@ -90,17 +100,26 @@ class _Had:
     def hear(self, event: Event) -> None:
         """Take the next event of the service."""
         self._last = event
-        own = event.get("job") == self._job.job
-        if own and event["event"] == SUBMITTED:  # again, if it was killed and may run again
+        own, kind = event.get("job") == self._job.job, event["event"]
+        self._began_there |= own and kind == BEGAN
+        if own and kind == SUBMITTED and self._hearing.tellers:  # it was killed, or held
             self._before += self._so_far()
             self._hearing.tellers.clear()
-        if event["event"] not in (ENDED, *OF_REAL_JOBS):
+            self._again = True
+        if kind not in (ENDED, *OF_REAL_JOBS):
             self._hearing.hear(event)
+        elif own and kind == BEGAN and event["words"].startswith(audit.TAKEN_UP):
+            self._taken_up = True  # what agents are told then is how they know it
+            ran = max(0.0, event["time"] - event["at"])
+            self._told.append(Line(event["time"], [event["words"], f"runs for {duration(ran)}"]))
         elif own:
             before = max((line.time or 0.0 for line in self._told), default=0.0)
             at = event["time"] if event.get("at") is None else event["at"]
             at = before if at < before < at + TICK else at
+            at = math.nextafter(at, -1.0) if kind == RELEASED else at  # before what follows from it
             self._told.append(Line(at, [*self._words(event)]))
+        elif kind in (DRAINED, RESTORED) and self._hearing.tellers and not self._began_there:
+            self._told.append(Line(event["time"], [event["words"]]))
 
     def _words(self, event: Event) -> Iterator[str]:
         """Yield what sites and people said of the job, how long it ran, and whether in time."""
@@ -117,6 +136,10 @@ class _Had:
         lines = [line for each in self._hearing.tellers.values() for line in each.lines]
         for line in lines:
             line.parts[0] = line.parts[0].replace("starts on ", "is to start on ", 1)
+        if self._taken_up:
+            return []
+        if self._again and lines:
+            lines[0].parts[0] = lines[0].parts[0].replace("submitted to ", "goes to ", 1)
         told_better = "finishes", words.rejection(None, audit.WITHDRAWN).parts
         return [
             line
@@ -138,7 +161,9 @@ class _Had:
         last = next((at for at, each in enumerate(lines) if each.parts[0].startswith(how)), None)
         ends = [] if last is None else lines[last:]
         lines = _merged(lines[:last], sorted(self._told, key=lambda line: line.time or 0.0))
-        if self is not had[-1] or self._job.ended is None:  # else agents may not have been told
+        if self._taken_up and self._job.ended is None:
+            lines.append(Line(self._last["time"], [how, "and the job has not finished"]))
+        elif self is not had[-1] or self._job.ended is None:  # else agents may not have been told
             lines += ends
         since = f", as the service had it that began at {self._began}" if len(had) > 1 else ""
         return Story(f"{head}{since}", lines, self._start)

@@ -509,7 +509,9 @@ def test_what_is_held_where_the_grid_has_no_site_any_more_is_taken_back(grid, st
     """The service before was killed, and had jobs held there."""
     with closing(Store(state, make=True)) as store:
         store.note("mark", "m")
-        store.note("holding", {"X": {"slurm_conf": None}, "Y": {"slurm_conf": None}})
+        given = {"slurm_conf": None, "partition": None}
+        store.note("holding", {name: (name, given) for name in "ABXY"})
+    grid.write_text(GRID)  # its A and B are local by now
     prefix, cancelled = prefix_of("X", "m"), []
 
     class Pretends:
@@ -528,10 +530,37 @@ def test_what_is_held_where_the_grid_has_no_site_any_more_is_taken_back(grid, st
     monkeypatch.setattr("experiments.service.at_sites.drivers._slurm", lambda _, of: Pretends(of))
     said = []
     with serving(load_grid(str(grid)), state, 0, said.append) as service:
-        assert service.store.note("holding") == {"Y": {"slurm_conf": None}}
+        assert {*service.store.note("holding")} == {*"ABY"}
     assert cancelled == [f"{prefix}1", f"{prefix}2"]
-    gone = "which the grid does not have any more"
+    stays = "as it was before: it is dead; what it holds of this service stays there for now"
     assert sorted(said) == [
-        f"X, {gone}: 2 jobs that it holds are taken back",
-        f"Y, {gone}: it is dead; what it holds of this service stays there for now",
-    ]
+        f"A, {stays}", f"B, {stays}",
+        "X, as it was before: 2 jobs that it holds are taken back", f"Y, {stays}",
+    ]  # fmt: skip
+
+
+def test_what_a_service_before_had_held_is_taken_back_in_the_end(holding, tmp_path):
+    found, folder = job(tmp_path)
+    holding.hold("t-9", found, [batch.RUN_ONCE, str(folder), "true"], folder / "output")
+    with early_site(holding) as site:
+        soon(site, lambda: site.news)
+        list(site.news())
+    assert holding.held == {}
+
+
+def test_a_grids_own_jobs_are_submitted_together_or_not_at_all(grid, state, monkeypatch):
+    """As where the service is killed meanwhile."""
+    grid.write_text(f'{GRID}[[jobs]]\ncommand = ["true"]\ncount = 5\n')
+    whole, times = Store.add, []
+
+    def interrupted(self, *given, **named):
+        times.append(1)
+        if len(times) == 3:
+            raise KeyboardInterrupt
+        return whole(self, *given, **named)
+
+    monkeypatch.setattr(Store, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt), serving(load_grid(str(grid)), state, 0, print):
+        pass
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        assert len(service.store.jobs()) == 5

@@ -61,7 +61,7 @@ def test_each_service_has_its_part_in_a_story(grid, state):
     served(grid, state)
     (first, second), stories = told(state, 1)
     assert first[-1] == "the service ends, and the job has not finished"
-    assert "taken up at A" in second
+    assert any(line.startswith("taken up at A, runs for ") for line in second)
     assert second[-1].startswith("done at A, after 0.")
     assert all("as the service had it that began at" in each["heading"] for each in stories)
     assert told(state, 2)[0][1][-1].startswith("done at A")
@@ -206,6 +206,58 @@ def test_waits_are_since_a_job_was_submitted(grid, state, monkeypatch):
     assert re.search(r"is to start on 1 processor of A, 9\d(\.\d+)? s after its submission", text)
     (words,), _ = told(state, 2)
     assert "taken in" not in " ".join(words)
+
+
+def test_a_job_that_is_taken_up_runs_since_it_began(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "2"], 1)
+        until(service, lambda: service.store.job(1).started is not None)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.step()
+        (_, words), (_, story) = told(state, 1)
+        assert re.fullmatch(r"taken up at A, runs for \d+(\.\d+)? m?s", words[0])
+        assert words[1:] == ["so far, and the job has not finished"]
+        assert len(story["lines"]) == 2
+        service.run(once=True)
+    (_, words), _ = told(state, 1)
+    assert [line.partition(",")[0] for line in words] == ["taken up at A", "done at A"]
+
+
+def test_a_job_that_is_held_in_its_queue_and_released_after_its_turn(grid, state):
+    grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        for command in (["sleep", "0.5"], ["true"]):
+            store.add(command, 1)
+        service.step()
+        store.update(2, held=True)
+        until(service, lambda: store.job(1).ended is not None)
+        for _ in range(3):
+            service.step()
+        store.update(2, held=False)
+        service.run(once=True)
+    (words,), (story,) = told(state, 2)
+    times = [line["time"] for line in story["lines"] if line["time"] is not None]
+    assert times == sorted(times)
+    assert [line for line in words if "taken in" in line] == []
+    assert words.index("held") < words.index("released")
+    assert words.index("released") < next(
+        at for at, line in enumerate(words) if line.startswith("is to start")
+    )
+
+
+def test_a_drain_is_in_the_stories_of_who_waits(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "0.5"], 2, only="A")
+        service.store.add(["true"], 2, only="A")
+        service.step()
+        call("drain", "--state", state, "A")
+        service.step()
+        call("drain", "--state", state, "A", "--undo")
+        service.run(once=True)
+    (words,), _ = told(state, 2)
+    assert "A: starts no job any more" in words
+    assert words.index("A: starts no job any more") < words.index("A: takes part again")
 
 
 def test_policies_that_started_nothing_have_served_nothing(history):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import closing
 
 import pytest
@@ -16,7 +17,7 @@ from grid.logs.formats import read
 from tests.experiments.commands import call
 
 from .served import GRID, served
-from .test_service import until
+from .test_service import SOON, until
 
 
 def test_the_commands_of_users(grid, state, tmp_path, monkeypatch):
@@ -78,15 +79,19 @@ def test_what_would_be_served(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.step()
         until(service, (state / "jobs" / "1" / "claim").is_symlink)
-        for text, found in ((GRID.replace("slots = 2", "slots = 2"), None), ("", "no such site")):
-            grid.write_text(text or GRID.replace('"A"', '"C"').replace('"B"', '"D"'))
-            told = call(*asked)
-            assert (told.exit_code == 2) == bool(found)
-            assert not found or f"jobs hold 1 processor: found {found}" in told.stderr
-        (state / "go").touch()
-        until(service, (state / "jobs" / "1" / "ended").exists)
-        assert call(*asked).exit_code == 0
-        service.run(once=True)
+        there = call(*asked)
+        assert there.exit_code == 2
+        assert "another service is there already" in there.stderr
+    assert call(*asked).exit_code == 0
+    grid.write_text(GRID.replace('"A"', '"C"').replace('"B"', '"D"'))
+    told = call(*asked)
+    assert told.exit_code == 2
+    assert "jobs hold 1 processor: found no such site" in told.stderr
+    (state / "go").touch()
+    begun = time.monotonic()
+    while not (state / "jobs" / "1" / "ended").exists():
+        assert time.monotonic() - begun < SOON
+    assert call(*asked).exit_code == 0
     grid.write_text(f'{GRID}[[jobs]]\ncommand = ["true"]\nsize = 3\n')
     told = call(*asked)
     assert told.exit_code == 2
