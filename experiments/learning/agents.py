@@ -72,6 +72,8 @@ class GlobalAgent:
 
     def decide(self, episode: Episode, action: int) -> None:
         """Send the job to a cluster, or let it wait."""
+        if action < self._clusters:
+            episode.last_chance = False
         episode.scheduler.decide(WAIT if action == self._clusters else action)
 
     def about(self, episode: Episode) -> dict[str, Any]:

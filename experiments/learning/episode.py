@@ -28,7 +28,7 @@ class Learner(GlobalScheduler):
     """
 
     label = "LEARNER"
-    uses_deadlines = True
+    uses_deadlines = False  # none is drawn that nobody has asked for
     splits = False
 
     def __init__(self, model: Grid) -> None:
@@ -92,6 +92,8 @@ class Episode(GridModel):
     ----------
     learners : dict of int to LocalLearner
         By cluster.
+    last_chance : bool
+        Nothing happens any more unless a job that waits globally is sent now.
 
     Raises
     ------
@@ -118,6 +120,7 @@ class Episode(GridModel):
         if hasattr(local_scheduler, "tracks"):
             made.tracks = local_scheduler.tracks  # type: ignore[attr-defined]
         self.learners: dict[int, LocalLearner] = {}
+        self.last_chance = False
         makers = global_scheduler, made if learning else local_scheduler
         super().__init__(platform, workload, *makers, **options)
         self.learners = {cluster: self.clusters[cluster].scheduler for cluster in sorted(learning)}
@@ -128,9 +131,18 @@ class Episode(GridModel):
             )
 
     def proceed(self) -> None:
-        """Let everything happen until a decision is wanted, or nothing is left to happen."""
+        """Let everything happen until a decision is wanted, or nothing is left to happen.
+
+        If the jobs that wait globally are all that is left, they are offered for the last time.
+        """
+        state = self.world.state
         try:
             self._run_until(LATEST)
+            learns = isinstance(self.scheduler, Learner) and not self.last_chance
+            if learns and not self.running and state.waiting[-1]:
+                self.running = self.last_chance = True
+                state.offering_all = 1
+                self._run_until(LATEST)
         except _WantedError:
             return
 

@@ -63,11 +63,13 @@ def space_of(clusters: int) -> spaces.Dict:
 
 
 @compiled()
-def observe(box: Any, slots: Any, slot: int, job: Any, told: Any, waiting: Any, mask: Any) -> None:
+def observe(
+    box: Any, slots: Any, slot: int, last: bool, job: Any, told: Any, waiting: Any, mask: Any
+) -> None:
     """Write what is known at a decision about a job, and what may be decided.
 
     It may be sent to clusters that are known to have enough processors up. It may wait if there
-    are none, or if something else will happen without it, which offers it again.
+    are none, or if this is not its last chance.
 
     Parameters
     ----------
@@ -75,6 +77,8 @@ def observe(box: Any, slots: Any, slot: int, job: Any, told: Any, waiting: Any, 
         Of the kernel's tables.
     slot : int
         Of the job.
+    last : bool
+        It is not offered again.
     job, told, waiting, mask : arrays
         To write to, of the shapes and types of `space_of`.
     """
@@ -102,7 +106,7 @@ def observe(box: Any, slots: Any, slot: int, job: Any, told: Any, waiting: Any, 
     job[3] = shrink(asked.deadline - now, LONG)
     queued = state.waiting[-1]
     waiting[0] = shrink(queued, MANY)
-    mask[count] = fits == 0 or state.live > queued or state.fed < state.chunk_length
+    mask[count] = fits == 0 or not last
 
 
 def observed(episode: Episode) -> dict[str, Any]:
@@ -110,7 +114,8 @@ def observed(episode: Episode) -> dict[str, Any]:
     tables, count = episode.world.tables, episode.world.clusters
     job, told = np.empty(len(OF_JOB), np.float32), np.empty((count, len(OF_CLUSTER)), np.float32)
     waiting, mask = np.empty(1, np.float32), np.empty(count + 1, np.int8)
-    observe(tables.box, tables.slots, episode.scheduler.asked, job, told, waiting, mask)
+    slot, last = episode.scheduler.asked, episode.last_chance
+    observe(tables.box, tables.slots, slot, last, job, told, waiting, mask)
     return {"job": job, "clusters": told, "waiting": waiting, "action_mask": mask}
 
 

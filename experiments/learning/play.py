@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -13,14 +15,18 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import Observation, agent_of
 from experiments.learning.episode import Episode, Learner
 from experiments.learning.observing import nothing
 from experiments.learning.rewards import Reward, reward_of, rewards
+from experiments.scenario.notes import told
 from experiments.scenario.scenario import Scenario
+from experiments.scenario.unread import idle
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.platform.topology import number
 from grid.world.finished import Records
 
 
@@ -56,10 +62,12 @@ class Rules:
 
     def __post_init__(self) -> None:
         for name, given in (("jobs", self.jobs), ("window", self.window)):
-            if given is not None and not (type(given) is int and given >= 1):
+            if given is not None and not (is_whole(given) and given >= 1):
                 raise GridError(f"{name}: found {quoted(given)}; accepted: a number from 1")
-        if self.time is not None and not 0.0 < self.time < math.inf:
+        if self.time is not None and not 0.0 < number(self.time) < math.inf:
             raise GridError(f"time: found {quoted(self.time)}; accepted: seconds, above 0")
+        if not isinstance(self.strict, bool):
+            raise GridError(f"strict: found {quoted(self.strict)}; accepted: True or False")
 
 
 def scenario_of(
@@ -115,10 +123,14 @@ class Play:
         self._replaced: set[str] = set()
 
     def begin(self, seed: int, options: Mapping[str, Any] | None) -> None:
-        """Begin another run, with the parameters that ``options["set"]`` changes."""
-        changes, scenario = [*(options or {}).get("set", ())], self._scenario
-        if changes:
-            scenario = scenario.changed(changes)
+        """Begin another run, with the parameters that ``options["set"]`` changes.
+
+        Raises
+        ------
+        GridError
+            For changes that cannot be made or have no effect, or if nobody is ever asked.
+        """
+        scenario = self._changed((options or {}).get("set", ()))
         made: Any = scenario.model(seed, made=partial(Episode, learning=self._learning))
         self.episode, self._replaced = made, set()
         self._count = min(made.workload.count or math.inf, self._rules.jobs or math.inf)
@@ -126,8 +138,25 @@ class Play:
         made.world.log.stream(self._note)
         for agent in self.agents.values():
             agent.begin()
-        made.proceed()
         self._go_on(made)
+        if not self.asked:
+            raise GridError("reset: nobody is asked in this run; accepted: one with a decision")
+
+    def _changed(self, changes: Any) -> Scenario:
+        """Return the scenario with changed parameters."""
+        if not isinstance(changes, list | tuple) or not all(isinstance(x, str) for x in changes):
+            accepted = 'a list such as ["load=0.9"]'
+            raise GridError(f"options: set: found {quoted(changes)}; accepted: {accepted}")
+        if not changes:
+            return self._scenario
+        scenario = self._scenario.changed(list(changes))
+        names = {change.partition("=")[0].strip() for change in changes}
+        if lost := {name: why for name, why in idle(scenario).items() if name in names}:
+            raise GridError(f"options: set: {'; '.join(told(lost))}; accepted: without")
+        found, usual = (len(each.platform.clusters) for each in (scenario, self._scenario))
+        if found != usual:
+            raise GridError(f"options: set: found {found} clusters; accepted: {usual}, as before")
+        return scenario
 
     def act(self, actions: Mapping[str, Any]) -> dict[str, float]:
         """Take decisions, and let everything happen until the next; return what agents earned.
@@ -178,11 +207,12 @@ class Play:
 
     def _go_on(self, episode: Episode) -> None:
         """Let everything happen until somebody has something to decide, or nothing is left."""
-        while True:
+        while episode.running:
             self.asked = {name for name, agent in self.agents.items() if agent.is_asked(episode)}
-            if self.asked or not episode.running:
+            if self.asked:
                 return
             episode.proceed()
+        self.asked = set()
 
     def _note(self, jobs: Records) -> None:
         ended = jobs[~np.isnan(jobs["start"])]
@@ -192,10 +222,13 @@ class Play:
 
     def _checked(self, name: str, action: Any) -> int:
         """Return what an agent does: what it wants, if it may."""
-        mask = self.actions[name].mask
-        known = action is not None and bool(0 <= action < len(mask))
-        if known and mask[action]:
-            return int(action)
+        mask, asked = self.actions[name].mask, -1
+        if not isinstance(action, bool):
+            with suppress(TypeError):
+                asked = operator.index(action)
+        known = 0 <= asked < len(mask)
+        if known and mask[asked]:
+            return asked
         if known and not self._rules.strict:
             self._replaced.add(name)
             return int(mask.argmax())

@@ -30,7 +30,8 @@ def _slowdown(jobs: Records) -> npt.NDArray[np.float64]:
 
 
 def _met(jobs: Records) -> npt.NDArray[np.float64]:
-    return np.where(jobs["finish"] <= jobs["deadline"], 1.0, 0.0)
+    there = jobs["deadline"] < np.inf
+    return np.where(there & (jobs["finish"] <= jobs["deadline"]), 1.0, 0.0)
 
 
 REWARDS: dict[str, Reward] = {
@@ -39,7 +40,8 @@ REWARDS: dict[str, Reward] = {
     "turnaround": _turnaround,
     "deadlines_met": _met,
 }
-"""By name: minus the bounded slowdown, the wait or the turnaround, s; 1 for a deadline met."""
+"""By name: minus the bounded slowdown, the wait or the turnaround, s; 1 for a deadline that is met,
+and nothing for jobs that miss it or have none."""
 
 
 def reward_of(asked: str | Reward) -> tuple[str, Reward]:

@@ -228,6 +228,47 @@ def test_it_never_waits_for_nothing():
     assert earned < -1.0
 
 
+@pytest.mark.parametrize("loss", [0.1, 0.3])
+def test_no_job_is_left_whatever_is_lost(loss):
+    """News that is lost offers nobody again, but at the end all are."""
+    env = GridEnv(unequal(loss=loss, jobs=60), reward="wait")
+    masks = []
+
+    def lazy(seen, _):
+        masks.append(seen["action_mask"])
+        return int(np.flatnonzero(seen["action_mask"])[-1])
+
+    earned, over, _ = played(env, lazy, seed=1)
+    assert over
+    assert env._play.episode.completed == 60
+    assert any(not mask[-1] for mask in masks)
+    assert earned < -100.0
+
+
+def test_a_job_may_wait_for_a_cluster_that_joins():
+    platform = Platform.from_dict(
+        {
+            "clusters": [{"name": "A", "size": 8, "rate": 0.01}, {"name": "B", "size": 8}],
+            "changes": [{"cluster": "B", "what": "join", "at": 1e6}],
+        }
+    )
+    scenario = dataclasses.replace(unequal(jobs=10, max_size=8), platform=platform)
+    env = GridEnv(scenario)
+
+    def picky(seen, _):
+        return 1 if seen["action_mask"][1] else 2
+
+    _, over, _ = played(env, picky, seed=1)
+    assert over
+    assert env._play.episode.now > 1e6
+    assert env._play.episode.completed == 10
+
+
+def test_jobs_have_no_deadlines_that_nobody_asked_for():
+    earned, *_ = played(GridEnv(unequal(), reward="deadlines_met"), lambda *_: 1, seed=1)
+    assert earned == 0.0
+
+
 def test_what_is_seen_is_what_brokers_know():
     env = GridEnv(unequal(latency=30.0))
     seen, info = env.reset(seed=4)
@@ -288,7 +329,7 @@ def test_without_gymnasium_it_is_told_what_to_install(monkeypatch):
         import_module("metasched.envs")
 
 
-def test_bad_input_is_told_in_one_line():
+def test_bad_input_is_told_in_one_line(tmp_path):
     def refused(text, call, *given, **named):
         with pytest.raises(GridError) as error:
             call(*given, **named)
@@ -317,6 +358,28 @@ def test_bad_input_is_told_in_one_line():
     assert lenient.step(0)[-1]["replaced"]
     assert not lenient.step(1)[-1]["replaced"]
     refused("load: found -1", env.reset, options={"set": ["load=-1"]})
+    for changes in ("load=0.5", None, [1]):
+        refused("options: set: found ", env.reset, options={"set": changes})
+    refused(
+        "options: set: found 3 clusters; accepted: 4, as before",
+        GridEnv("muscle", local="easy").reset,
+        options={"set": ["clusters=3"]},
+    )
+    (tmp_path / "jobs.csv").write_text("job,arrival,size,runtime\n1,0,4,10\n2,1,4,10\n")
+    log = dataclasses.replace(unequal(), workload=str(tmp_path / "jobs.csv"), parameters={})
+    refused(
+        "without effect: load (a log gives the jobs); accepted: without",
+        GridEnv(log).reset,
+        options={"set": ["load=0.5"]},
+    )
+    for action in (0.0, None, "0", [0], True, np.float32(2)):
+        env.reset(seed=1)
+        refused("action: found ", env.step, action)
+    refused("strict: found 'no'; accepted: True or False", GridEnv, "quickstart", strict="no")
+    refused("time: found '5'", GridEnv, "quickstart", time="5")
+    wide = unequal(min_size=10, max_size=16, jobs=3)
+    wide = dataclasses.replace(wide, platform=Platform.star([4, 16]), global_scheduler="dll")
+    refused("reset: nobody is asked", GridEnv(wide, "C1").reset)
     env = GridEnv(unequal(jobs=2), reward=lambda jobs: np.full(len(jobs), math.nan))
     refused("found nan for job", played, env, lambda seen, _: 1)
     env = GridEnv(unequal(jobs=2), reward=lambda jobs: 1.0)
