@@ -13,6 +13,7 @@ from agents.protocols import Cluster, Grid
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from grid.errors import GridError
 from grid.kernel.state import NONE
+from grid.world.policies import LATER
 
 LATEST = sys.float_info.max
 """The end of time: nothing happens later, s."""
@@ -40,12 +41,13 @@ class Learner(GlobalScheduler):
         """Take the decision that is wanted: the index of a cluster, or `WAIT`."""
         self.asked, self._answer = NONE, cluster
 
-    def answer(self, slot: int) -> int | None:  # type: ignore[override]
+    def answer(self, slot: int) -> int:
         """Return the decision about a job, once it is taken."""
         taken, self._answer = self._answer, None
-        if taken is None:
-            self.asked = slot
-        return taken
+        if taken is not None:
+            return taken
+        self.asked = slot
+        return LATER
 
 
 class LocalLearner(PlanningScheduler):

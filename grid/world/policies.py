@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from grid.kernel import state as k
 from grid.kernel.queueing.fair_share import give_share
 from grid.world.storage import Storage
 from grid.world.validation import check_memory
+
+LATER: Any = object()
+"""What a `place` answers that puts its decision off: the world stops, and asks again."""
 
 
 class GlobalRules:

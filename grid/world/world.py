@@ -27,7 +27,7 @@ from grid.streams import stream
 from grid.world.arrivals import Arrivals
 from grid.world.job_log import JobLog
 from grid.world.jobs import Jobs
-from grid.world.policies import Policies
+from grid.world.policies import LATER, Policies
 from grid.world.resources import Resources
 from grid.world.statistics import Statistics
 from grid.world.storage import Storage
@@ -227,7 +227,7 @@ class World:
         int
             Why it stopped (`grid.kernel.state`): ``TIME``, ``OVER`` (nothing is left to wait for),
             ``COLLECTED`` (jobs wait for a round), ``LANDED`` (planners are wanted),
-            ``MISPREDICTED`` (jobs ended unexpectedly) or ``PLACE`` (a decision was put off: None).
+            ``MISPREDICTED`` (jobs ended unexpectedly) or ``PLACE`` (a decision comes `LATER`).
 
         Raises
         ------
@@ -249,8 +249,8 @@ class World:
                 tables, run, arguments = storage.tables, self.compile(), storage.arguments()
             reason = run(arguments, self._until)
             if reason == k_place and place is not None:
-                if (decided := place(job[0])) is None:
-                    return reason  # it is asked for again
+                if (decided := place(job[0])) is LATER:
+                    return reason
                 answer[0], answered[0] = decided, 1
             elif reason == k_rank and rank is not None:
                 answer[0] = rank(job[0])

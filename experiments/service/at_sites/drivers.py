@@ -95,7 +95,7 @@ class Driver:
             if conf is not None and not os.path.isfile(
                 conf
             ):  # Slurm's commands take long to say so
-                raise GridError(f"slurm_conf: found {quoted(conf)}; accepted: the path of a file")
+                raise SilentError(f"slurm_conf: found {quoted(conf)}, which is no file")
             return _slurm(self.given, "").size()
         if self.name == "psij":
             known_executor(self.given["executor"])
@@ -138,7 +138,7 @@ class Driver:
             if conf is not None and not os.path.isfile(
                 conf
             ):  # Slurm's commands take long to say so
-                raise GridError(f"slurm_conf: found {quoted(conf)}; accepted: the path of a file")
+                raise SilentError(f"slurm_conf: found {quoted(conf)}, which is no file")
             return _slurm(self.given, prefix)
         return PsiJ(self.given["executor"], self.size, folder)
 

@@ -238,7 +238,7 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
         ("[[sites]]\nname = 'A'", "sites[0]: slots: missing; accepted: the processors"),
         (
             "[[sites]]\nname = 'A'\ndriver = 'slurm'\nslurm_conf = '/no.conf'",
-            "sites[0]: slurm_conf: found '/no.conf'; accepted: the path of a file",
+            "sites[0]: slurm_conf: found '/no.conf', which is no file; accepted: a cluster that",
         ),
         ("[[sites]]\nname = 'A'\nslots = 0", "sites[0]: slots: found 0; accepted: the proc"),
         ("[[sites]]\nname = 'A'\nslots = 1\ndriver = 'pbs'", "driver: found 'pbs'; accepted: 'lo"),
