@@ -134,11 +134,6 @@ class Driver:
             Where what it has to keep may be.
         """
         if self.name == "slurm":
-            conf = self.given["slurm_conf"]
-            if conf is not None and not os.path.isfile(
-                conf
-            ):  # Slurm's commands take long to say so
-                raise SilentError(f"slurm_conf: found {quoted(conf)}, which is no file")
             return _slurm(self.given, prefix)
         return PsiJ(self.given["executor"], self.size, folder)
 

@@ -65,6 +65,8 @@ def slurm(tmp_path, monkeypatch):
     for name in ("sbatch", "scancel", "scontrol", "sinfo", "squeue"):
         (folder / name).write_text(FAKE.format(folder=folder))
         (folder / name).chmod(0o755)
+    for name in "abcd":
+        (folder / f"{name}.conf").touch()
     for own, other in ("ab", "ba"):
         said = "Federation: fed\n" + SELF.format(own) + SIBLING.format(other)
         (folder / f"{own}.federation").write_text(said)
@@ -160,7 +162,7 @@ def test_ctrl_c_ends_jobs_wherever_they_are(grid, slurm, tmp_path, monkeypatch):
         ),
         (["a", "c"], "sites[1]: found a cluster that is in no federation; accepted"),
         (["a"], "sites: found clusters a, and federation fed of a, b; accepted"),
-        (["a", "a"], "sites: found clusters a, a, and federation fed of a, b; accepted"),
+        (["a", "a"], "sites[1]: found the cluster and partition of sites[0]; accepted"),
         (["a", "d"], "sites: found clusters a, d, and federation fed of a, b; accepted"),
     ],
 )

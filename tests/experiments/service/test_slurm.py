@@ -259,7 +259,7 @@ def test_a_cluster_that_does_not_answer_is_refused_unless_it_is_known(grid, stat
     with pytest.raises(GridError, match=r"sites\[0\]: .*; accepted: a cluster that answers"):
         load_grid(str(grid))
     found = call("serve", grid, "--state", state, "--once")
-    assert found.exit_code == 0
+    assert found.exit_code == 0, found.output
     assert json.loads(call("queue", "--state", state, "--json").stdout) == []
     text = SITE.format(name="a", conf=clusters["a"].conf) + 'partition = "none"\n'
     grid.write_text('global = "dll"\nlocal = "easy"\n' + text)
