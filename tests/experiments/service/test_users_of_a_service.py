@@ -278,3 +278,21 @@ def test_a_grid_that_cannot_be_served_is_refused_in_a_line(tmp_path, text, says)
     assert says in found.output
     assert len(found.output.splitlines()) == 1
     assert not (tmp_path / "state").exists()
+
+
+def test_a_grids_own_jobs_are_submitted_together_or_not_at_all(grid, state, monkeypatch):
+    """As where the service is killed meanwhile."""
+    grid.write_text(f'{GRID}[[jobs]]\ncommand = ["true"]\ncount = 5\n')
+    whole, times = Store.add, []
+
+    def interrupted(self, *given, **named):
+        times.append(1)
+        if len(times) == 3:
+            raise KeyboardInterrupt
+        return whole(self, *given, **named)
+
+    monkeypatch.setattr(Store, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt), serving(load_grid(str(grid)), state, 0, print):
+        pass
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        assert len(service.store.jobs()) == 5
