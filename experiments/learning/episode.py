@@ -1,4 +1,4 @@
-"""A run that stops at each decision of one scheduler, until somebody takes it."""
+"""A run that stops at each decision of schedulers that learn, until somebody takes it."""
 
 from __future__ import annotations
 

@@ -94,6 +94,8 @@ def hindcast(
     GridError
         For another scenario, or a run in which nobody waits.
     """
+    import pandas as pd
+
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     if scenario.workload is None:
@@ -116,8 +118,6 @@ def hindcast(
         scenario.name, platform, given, scenario.global_scheduler, scenario.local_scheduler
     )
     grid = LiveGrid(bare, (), ())
-    import pandas as pd
-
     drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
     each = (_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index)
     rows = [*progress.one_by_one(each, len(drawn), "job")]
