@@ -104,7 +104,8 @@ def load_grid(
     packaged = PACKAGED / f"{name}.toml"
     path = packaged if packaged.is_file() else Path(name)
     if path.suffix != ".toml" or not path.is_file():
-        known = meant(name, [each.stem for each in PACKAGED.glob("*.toml")], "the path of a file")
+        names = sorted(each.stem for each in PACKAGED.glob("*.toml"))
+        known = meant(name, names, f"accepted: {', '.join(names)}, or the path of a file")
         raise GridError(f"grid {quoted(name)}: no such file; {known}")
     table = toml_of(text_of(path, "a TOML file", ScenarioError), str(path), ScenarioError)
     where = packaged.stem if path is packaged else str(path)

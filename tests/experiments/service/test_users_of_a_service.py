@@ -296,3 +296,10 @@ def test_a_grids_own_jobs_are_submitted_together_or_not_at_all(grid, state, monk
         pass
     with serving(load_grid(str(grid)), state, 0, print) as service:
         assert len(service.store.jobs()) == 5
+
+
+def test_a_grid_that_is_not_there_is_told_with_what_is():
+    told = call("serve", "nowhere.toml")
+    accepted = "accepted: live-quickstart, or the path of a file"
+    assert told.exit_code == 2
+    assert told.stderr.endswith(f"metasched: grid 'nowhere.toml': no such file; {accepted}\n")
