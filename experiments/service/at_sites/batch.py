@@ -35,6 +35,7 @@ from experiments.service.at_sites.site import (
     began_at,
     end_of,
     environment,
+    have_end,
 )
 from experiments.service.database import PATIENCE
 from experiments.service.store import LiveJob
@@ -285,6 +286,7 @@ class BatchSite:
             if job.stalled is not None and asked - job.stalled > STALLED:
                 self._system.cancel(job.token, at_once=True)
             if job.told < job.asked:
+                have_end(job.folder)
                 self._system.cancel(job.token, at_once=job.asked > 1)
                 job.told = job.asked
             return

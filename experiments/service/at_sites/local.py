@@ -23,6 +23,7 @@ from experiments.service.at_sites.site import (
     claimant,
     end_of,
     environment,
+    have_end,
 )
 from experiments.service.store import LiveJob
 
@@ -51,7 +52,6 @@ class LocalSite:
         self._processes: dict[int, int] = {}  # of jobs that run; they lead groups of that number
         self._own: dict[int, subprocess.Popen[bytes]] = {}
         self._folders: dict[int, Path] = {}
-        self._asked: set[int] = set()  # to end, and whose commands have not been there
         self._looked_at: set[int] = set()  # of whose ends the system does not tell
         self._selector = selectors.DefaultSelector()
         self._lock = threading.Lock()
@@ -84,12 +84,16 @@ class LocalSite:
 
     def stop(self, job: int, at_once: bool = False) -> None:
         """Ask its processes to end, or kill them all."""
-        number = self._processes.get(job)
-        if number is not None and not at_once:
-            self._ask(job, number)
-            os.write(self._changed, b"!")
-        elif number is not None:
+        with self._lock:
+            number, folder = self._processes.get(job), self._folders.get(job)
+        if number is None or folder is None:
+            return
+        have_end(folder)
+        if at_once:
             _kill_session(number, but=number)  # whose script tells of the end
+        else:
+            with suppress(ProcessLookupError):
+                os.killpg(number, signal.SIGTERM)
 
     def news(self) -> Iterator[Began | End | Told]:
         """Yield what has happened since this was asked last."""
@@ -105,22 +109,6 @@ class LocalSite:
         os.close(self._changed)
         for process in self._own.values():
             process.returncode = process.poll() or 0  # whose end is no matter of ours
-
-    def _ask(self, job: int, number: int) -> None:
-        """Ask the processes of a job to end, again if its command is not among them yet.
-
-        Its script may have been asked before it starts the command, which then knows nothing, and
-        so may its child that is to become the command, until it is.
-        """
-        alone = False
-        with suppress(OSError):  # where the system does not tell, it is taken to be there
-            children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-            script = _told(number, "cmdline")
-            alone = all(_told(int(child), "cmdline") == script for child in children)
-        with self._lock:
-            self._asked = self._asked | {job} if alone else self._asked - {job}
-        with suppress(ProcessLookupError):
-            os.killpg(number, signal.SIGTERM)
 
     def _find(self, job: int, folder: Path) -> bool:
         number = claimant(folder)
@@ -145,7 +133,7 @@ class LocalSite:
         """Look for ends, until it is closed."""
         while not self._closed:
             told = set()
-            for key, _ in self._selector.select(LOOK if self._looked_at | self._asked else None):
+            for key, _ in self._selector.select(LOOK if self._looked_at else None):
                 if key.data is None:
                     os.read(key.fd, 4096)
                     continue
@@ -155,10 +143,6 @@ class LocalSite:
             with self._lock:
                 gone = {job for job in told | self._looked_at if self._is_gone(job)}
                 self._looked_at -= gone
-                asked = {job: self._processes[job] for job in self._asked & {*self._processes}}
-                self._asked = {*asked}
-            for job, number in asked.items():
-                self._ask(job, number)
             if [job for job in gone if self._note_end(job)]:
                 self._tell()
         for key in [*self._selector.get_map().values()]:

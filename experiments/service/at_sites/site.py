@@ -12,8 +12,10 @@ from typing import NamedTuple, Protocol
 from experiments.service.store import CANCELLED, DONE, FAILED, LOST, LiveJob
 
 RUN_ONCE = str(resources.files("experiments") / "service" / "run_once.sh")
-HELD, CLAIM, STARTED, EXIT_STATUS = "held", "claim", "started", "ended"
-"""What a job's folder has, of which `RUN_ONCE` writes all but the first."""
+HELD, ASKED = "held", "asked"
+"""What a job's folder has if it is not to run yet, or is to end."""
+CLAIM, STARTED, EXIT_STATUS = "claim", "started", "ended"
+"""What `RUN_ONCE` has written there."""
 OUTPUT = "output"
 """What else: all that its command has written."""
 OF_JOB = "METASCHED_"
@@ -111,6 +113,12 @@ def claimant(folder: Path) -> int | None:
     with suppress(OSError, ValueError):
         return int(os.readlink(folder / CLAIM))
     return None
+
+
+def have_end(folder: Path) -> None:
+    """Have the command of a job not begin any more; one that has is to be sent a signal after."""
+    with suppress(OSError):  # the disk is full
+        (folder / ASKED).touch()
 
 
 def may_run(job: int, folder: Path) -> bool:

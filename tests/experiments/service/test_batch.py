@@ -262,6 +262,26 @@ def test_what_runs_is_asked_to_end_and_then_killed(site, system, tmp_path):
     assert system.cancelled == [("t-1", False)]
 
 
+def test_what_is_asked_to_end_while_it_starts_does_not_begin(site, system, tmp_path):
+    """A controller says that it runs before its node has its script, which hears no signal."""
+    found, folder = job(tmp_path, f"touch {tmp_path}/on; sleep 60")
+    scripts = []
+    system.submit = lambda token, job, script, output: scripts.append(script)
+    system.listed = {"t-1": Listed(False, "RUNNING")}
+    system.cancel = lambda token, at_once: system.cancelled.append((token, at_once))
+    site.start(found, folder)
+    begun = time.monotonic()
+    while not scripts:
+        assert time.monotonic() - begun < SOON
+        list(site.news())
+    site.stop(1)
+    while not system.cancelled:
+        assert time.monotonic() - begun < SOON
+    subprocess.run(["/bin/sh", *scripts[0]], timeout=SOON, check=False)
+    assert news_of(site, End)[-1].exit_status == 143
+    assert not (tmp_path / "on").exists()
+
+
 def test_what_is_cancelled_before_it_is_submitted_never_is(site, system, tmp_path):
     found, folder = job(tmp_path)
     site.start(found, folder)

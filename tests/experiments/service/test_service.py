@@ -277,16 +277,18 @@ LOOP = 'until [ -e "$folder/gate" ]; do :; done'
 
 
 @pytest.mark.parametrize(
-    "slowly", [f'{LOOP}; (exec "$@")', f'(trap : TERM; {LOOP}; trap - TERM; exec "$@")']
+    "slowly", [f"{LOOP}; (", f"(trap : TERM; {LOOP}; trap - TERM; "], ids=["parent", "child"]
 )
+@pytest.mark.parametrize("times", [1, 2])
 def test_a_job_is_asked_to_end_whose_command_is_still_to_come(
-    grid, state, tmp_path, monkeypatch, slowly
+    grid, state, tmp_path, monkeypatch, slowly, times
 ):
     """Its script has set its traps, and takes a while to start the command, or to become it."""
     slow = tmp_path / "slow.sh"
     script = Path(RUN_ONCE).read_text()
-    assert script.count('(exec "$@")') == 1
-    slow.write_text(script.replace('(exec "$@")', slowly))
+    command = '([ -e "$folder/asked" ]'
+    assert script.count(command) == 1
+    slow.write_text(script.replace(command, slowly + command[1:]))
     monkeypatch.setattr("experiments.service.at_sites.local.RUN_ONCE", str(slow))
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "60"], 1)
@@ -294,7 +296,7 @@ def test_a_job_is_asked_to_end_whose_command_is_still_to_come(
         service.step()
         until(service, (gate.parent / "started").exists)
         time.sleep(0.5)  # now its traps are set
-        service.store.update(1, cancelled=1)
+        service.store.update(1, cancelled=times)
         service.step()
         gate.touch()
         until(service, lambda: service.store.job(1).ended is not None)
