@@ -19,7 +19,7 @@ from grid.errors import GridError
 LOOK = 0.05
 """Time between two looks at jobs that are waited for, s."""
 PATIENCE = 120.0
-"""Time in which jobs that are cancelled have to end, s."""
+"""Time in which jobs that are killed have to end, and half of it those that are cancelled, s."""
 
 
 class Served:
@@ -58,12 +58,19 @@ class Served:
         return not self.store.left()
 
     def end(self) -> None:
-        """Have all jobs end that have not, and wait for it."""
+        """Have all jobs end that have not, and wait for it; what does not is killed."""
+        self._cancel()
+        began = time.monotonic()
+        self.wait(lambda: self.all_ended() or time.monotonic() - began > PATIENCE / 2)
+        if not self.all_ended():
+            self._cancel()
+            self.wait(self.all_ended, PATIENCE)
+
+    def _cancel(self) -> None:
         with self.store.at_once():
             for job in self.store.jobs("ended IS NULL"):
                 self.store.update(job.job, cancelled=job.cancelled + 1)
         self.store.ring()
-        self.wait(self.all_ended, PATIENCE)
 
 
 @contextmanager
