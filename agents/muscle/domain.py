@@ -125,7 +125,7 @@ class Domain(Muscle):
     def __init__(
         self,
         model: GridModel,
-        below: set[int],
+        below: dict[int, int],
         broker: A4Broker,
         above: A4Broker,
         members: Sequence[Member],
@@ -171,7 +171,8 @@ class Domain(Muscle):
         numbers = tuple(model.world.jobs["number"][slots].tolist())
         held = tuple(slots.tolist())
         order = self.broker.send(TransferOrder, model.broker, jobs=numbers, slots=held)
-        self._below.difference_update(slots.tolist())
+        for slot in held:
+            self._below.pop(slot, None)
         model.transfer(slots, clusters, as_of, order.due - model.now)
 
     def _believed(self) -> tuple[Ints, Floats]:

@@ -157,8 +157,8 @@ class MuscleScheduler(Muscle, GlobalScheduler):
 
     Attributes
     ----------
-    below : set of int
-        Slots of the jobs that MUSCLEs below have yet to send to clusters.
+    below : dict of int to int
+        Numbers of the jobs that MUSCLEs below have yet to send to clusters, by their slots.
     """
 
     uses_deadlines = True
@@ -177,7 +177,7 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         self._sizes = platform.sizes
         self.spans, self.mouldable = self.settings.coallocate, self.settings.mouldable
         self._bookings = 0  # serial of the last reminder
-        self.below: set[int] = set()  # slots of jobs that domains have yet to send to clusters
+        self.below: dict[int, int] = {}
 
     @property
     def broker(self) -> Any:
@@ -203,7 +203,8 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         """Note what a member reports, and which jobs it gives back."""
         super().receive(message)
         if isinstance(message, JobsReturned):
-            self.below.difference_update(message.slots)
+            for slot in message.slots:
+                self.below.pop(slot, None)
 
     def act(self) -> None:
         """Start a round, if jobs wait and a member that can hold one is about to run dry."""
@@ -211,7 +212,9 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         self._take_news(world.known["up"], world.known["at"])
         jobs = world.collected()
         if self.below:
-            jobs = jobs[[slot not in self.below for slot in jobs.tolist()]]
+            numbers = world.jobs["number"][jobs].tolist()  # others may have the slots by now
+            below = map(self.below.get, jobs.tolist())
+            jobs = jobs[[at != own for at, own in zip(below, numbers, strict=True)]]
         self.mould(jobs)
         sizes = world.jobs["size"][jobs]
         # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
@@ -235,7 +238,9 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         super().hand_over(slots, result)
         if self._domains:
             in_domain = np.array([each.broker != NONE for each in self.members])
-            self.below.update(slots[in_domain[result.cluster]].tolist())
+            held = slots[in_domain[result.cluster]]
+            numbers = self.model.world.jobs["number"][held]
+            self.below |= zip(held.tolist(), numbers.tolist(), strict=True)
 
     def _start_wide(self, slot: int) -> bool:
         """Start a job larger than any cluster now, if there is room for it; return whether.

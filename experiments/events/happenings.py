@@ -16,7 +16,7 @@ from experiments.show.numbers import counted, duration
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
 from grid.world.finished import Records
-from grid.world.validation import why_rejected
+from grid.world.validation import WITHDRAWN, why_rejected
 
 KEPT = 100
 """Last happenings that are kept."""
@@ -88,8 +88,10 @@ class Happenings:
         for row in records:
             if np.isnan(row["start"]):
                 why = why_rejected(world.storage, row)
-                words = f"job {row['number']} is rejected: {processors(row['size'])}, {why}"
-                yield Happening(float(row["arrival"]), _ENDS, words)
+                way = "leaves" if why == WITHDRAWN else "is rejected"
+                words = f"job {row['number']} {way}: {processors(row['size'])}, {why}"
+                at = row["finish"] if why == WITHDRAWN else row["arrival"]
+                yield Happening(float(at), _ENDS, words)
                 continue
             parts = parts_of(records, row)
             if row["start"] > self._looked:

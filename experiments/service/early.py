@@ -33,7 +33,6 @@ class Early:
             cluster: site for cluster, site in enumerate(sites) if isinstance(site, HoldingSite)
         }
         self._there: dict[int, set[int]] = {cluster: set() for cluster in self._sites}
-        self._over: set[int] = set()  # jobs that will not run, though the mirror has them yet
 
     def begin(self, drivers: Sequence[Driver], mark: str, say: Callable[[str], object]) -> None:
         """Take note of who holds jobs, and take back those of sites that hold none any more.
@@ -65,11 +64,6 @@ class Early:
         if holding or self._store.note("holding"):
             self._store.note("holding", holding)
 
-    def forget(self, job: int) -> None:
-        """Have a job that waits nowhere any more, for it was cancelled."""
-        if self._sites:
-            self._over.add(job)
-
     def update(self, jobs: Mapping[int, LiveJob]) -> None:
         """Tell sites what has changed.
 
@@ -80,14 +74,14 @@ class Early:
         """
         for cluster, site in self._sites.items():
             waiting = self._model.waiting_at(cluster)
-            there, wanted = self._there[cluster], set(waiting) - self._over
-            for number in there - wanted:
+            there = self._there[cluster]
+            for number in there.difference(waiting):
                 site.forget(number)
-            there &= wanted
+            there.intersection_update(waiting)
             for number in waiting:
                 if len(there) >= site.early:
                     break
-                if number not in there and number in wanted and self._expect(site, jobs[number]):
+                if number not in there and self._expect(site, jobs[number]):
                     there.add(number)
 
     def _expect(self, site: HoldingSite, job: LiveJob) -> bool:

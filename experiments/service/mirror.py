@@ -13,7 +13,7 @@ from agents.model import GridModel
 from experiments.service.store import LiveJob
 from grid.jobs import JobArray, job_table
 from grid.kernel.dtypes import FINISHED
-from grid.kernel.state import LOCAL, RUNNING
+from grid.kernel.state import COALLOCATED, GLOBAL, LOCAL, RUNNING
 from grid.platform.multicluster import Platform
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import Cleaning
@@ -74,6 +74,8 @@ class Mirror(GridModel):
         self._started = 0
         self._gone: list[set[int]] = [set() for _ in self.world.platform.clusters]
         self._rejected: list[int] = []
+        self._leaving: set[int] = set()  # jobs to withdraw that are on their way
+        self._withdrawn: list[int] = []
         self.world.log.stream(self._left)
 
     @property
@@ -84,6 +86,9 @@ class Mirror(GridModel):
     def advance(self, time: float) -> None:
         """Let everything happen up to a time, s, which is the present one then."""
         self._run_until(time)
+        if self._leaving:
+            self._let_leave()
+            self._run_until(time)
         self.world.wait(time)
         self.running = True  # more may come
 
@@ -123,6 +128,25 @@ class Mirror(GridModel):
     def end(self, job: int) -> None:
         """Have a job that runs end now."""
         self.world.jobs.end(self._slots.pop(job))
+
+    def withdraw(self, job: int) -> None:
+        """Have a job that waits leave, or one that is on its way as soon as that is over.
+
+        One that starts before does not.
+        """
+        self._leaving.add(job)
+        self._let_leave()
+
+    def _let_leave(self) -> None:
+        jobs = self.world.jobs
+        there = jobs.there
+        for slot, job in zip(there.tolist(), jobs["number"][there].tolist(), strict=True):
+            if job in self._leaving and jobs["status"][slot] in (GLOBAL, LOCAL):
+                jobs.withdraw(slot)
+                self._leaving.remove(job)
+            elif job in self._leaving and jobs["status"][slot] in (RUNNING, COALLOCATED):
+                self._leaving.remove(job)
+        self._leaving.intersection_update(jobs["number"][there].tolist())
 
     def limit(self, cluster: int, most: int) -> None:
         """Have jobs hold at most so many processors of a cluster from now on; those there run on.
@@ -176,8 +200,16 @@ class Mirror(GridModel):
         found, self._rejected = self._rejected, []
         return found
 
+    def withdrawals(self) -> list[int]:
+        """Return the jobs that left since this was asked last, for somebody withdrew them."""
+        self.world.log.flush()
+        found, self._withdrawn = self._withdrawn, []
+        return found
+
     def _left(self, records: Records) -> None:
-        self._rejected += records["number"][np.isnan(records["start"])].tolist()
+        never, at_all = np.isnan(records["start"]), np.isnan(records["finish"])
+        self._rejected += records["number"][never & at_all].tolist()
+        self._withdrawn += records["number"][never & ~at_all].tolist()
 
 
 def rows_of(jobs: Sequence[LiveJob], began: float, now: float) -> JobArray:

@@ -258,6 +258,7 @@ class Service:
         for job in map(self.store.job, sorted(new | released)):
             if job.state == WAITING and job.held:
                 self._audit.told_of(log.HELD, "held", job)
+                self.model.withdraw(job.job)
             elif job.state == WAITING:
                 self._audit.told_of(log.RELEASED, "released", job)
                 if job.job not in self._known:
@@ -265,7 +266,7 @@ class Service:
         # The sign has SQLite look at what was cancelled, and not at all that has not ended.
         for job in self.store.jobs("cancelled AND +state IN (?, ?, ?)", *LIVE):
             if job.state == WAITING:
-                self._early.forget(job.job)
+                self.model.withdraw(job.job)
                 self.store.update(job.job, state=CANCELLED, ended=time.time())
                 self._tell(log.CANCELLED, CANCELLED, job)
             elif self._stops.get(job.job, 0) < job.cancelled:
@@ -281,10 +282,14 @@ class Service:
             if self.store.job(number).state != WAITING:
                 continue  # it was cancelled
             self._fail(job, f"no site {'for it ' if job.only else ''}has {job.size} processors")
+        for number in self.model.withdrawals():
+            del self._known[number]
+            if (job := self.store.job(number)).state == WAITING:
+                self._submit(job)  # it was released before it had left
         while starts := self.model.starts():
             for number, cluster in starts:
                 job = self.store.job(number)
-                if job.state != WAITING or job.held:  # and its turn has come
+                if job.state != WAITING or job.held:  # since just now
                     self._known.pop(number)
                     self.model.end(number)
                     continue

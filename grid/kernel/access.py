@@ -9,13 +9,14 @@ from grid.kernel.events import plan_failure, schedule
 from grid.kernel.execution_times import execution_time, predicted_time
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.changes import preempt as throw_back_for
+from grid.kernel.lifecycle.departure import withdraw as leave_early
 from grid.kernel.lifecycle.execution import start_as_taken, start_outside
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.queueing.fair_share import fold, open_rows, unfold
 from grid.kernel.queueing.queues import after, first
 from grid.kernel.state import BREAK, END, LOCAL, NONE, State
-from grid.kernel.tables import between_runs
+from grid.kernel.tables import Tables, between_runs
 
 
 @compiled()
@@ -112,6 +113,12 @@ def end(box: Any, slots: Any, events: Any, job: int) -> None:
     slot.runtime = slot.execution_time * state.rate[slot.cluster]
     slot.end = state.now
     slot.end_event = events[schedule(state, events, state.now, END, job)].turn
+
+
+@compiled()
+def withdraw(tables: Tables, job: int) -> None:
+    """Have a job leave that waits, globally or at a cluster."""
+    leave_early(tables.box[0], tables, job)
 
 
 @compiled()

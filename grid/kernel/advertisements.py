@@ -27,6 +27,16 @@ def learn_finished(state: State, cluster: int, work: float, jobs: int) -> None:
     change_work(state.known, cluster, -work)
 
 
+@inlined
+def learn_done(state: State, cluster: int, work: float) -> None:
+    """Take note that a cluster is through with a job, for its broker to tell, or known at once."""
+    if state.at_once[cluster] == 1:
+        learn_finished(state, cluster, work, 1)
+    else:
+        state.finished_work[cluster] += work
+        state.finished_jobs[cluster] += 1
+
+
 @part
 def learn_returned(state: State, beliefs: Any, cluster: int, at: float, size: int) -> None:
     """Let the brokers above a cluster know that it gave a job back at a time (s).

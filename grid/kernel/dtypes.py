@@ -175,12 +175,12 @@ FINISHED = np.dtype(
         ("times_row", np.int64),
         ("restarts", np.int64),
         ("requested_time", np.float64),
-        ("cluster", np.int64),  # NONE: co-allocated, or rejected
+        ("cluster", np.int64),  # NONE: co-allocated, or has not run
         ("split", np.int64),  # its row among the co-allocated jobs that left, or NONE
     ],
     align=True,
 )
-"""A job that left: completed, or rejected (start is NaN)."""
+"""A job that left: completed, rejected (start and finish are NaN) or withdrawn (start is NaN)."""
 
 
 RELEASE = np.dtype(

@@ -59,7 +59,7 @@ def learn_up(state: State, cluster: int, up: int) -> None:
 
 
 @inlined
-def _changed(state: State, cluster: int, freed_until: float) -> None:
+def note_change(state: State, cluster: int, freed_until: float) -> None:
     """Note a change of a cluster's free processors, which the global broker may know at once.
 
     Until `freed_until` (s) more may be free than was expected.
@@ -163,7 +163,7 @@ def doom(state: State, processors: Any, processor: int) -> None:
         state.shrunk_at[cluster] = state.now
         state.shrunk[cluster] = 1
         state.shrunk_any = 1
-        _changed(state, cluster, np.inf)
+        note_change(state, cluster, np.inf)
         ask_for_plan(state, cluster)
 
 
@@ -174,7 +174,7 @@ def spare(state: State, processors: Any, processor: int) -> None:
     if processors[processor].causes == 0:
         cluster = processors[processor].cluster
         state.remaining[cluster] += 1
-        _changed(state, cluster, np.inf)
+        note_change(state, cluster, np.inf)
         ask_for_plan(state, cluster)
         if state.loss > 0.0:
             ask_for_report(state, cluster)  # the advertisement may get lost
@@ -190,7 +190,7 @@ def take_down(state: State, tables: Tables, processor: int) -> None:
     processors[processor].holder = DOWN
     state.free[cluster] -= 1
     state.up[cluster] -= 1
-    _changed(state, cluster, np.inf)
+    note_change(state, cluster, np.inf)
     ask_for_plan(state, cluster)
 
 
@@ -200,7 +200,7 @@ def hold(state: State, tables: Tables, cluster: int, job: int, count: int) -> No
     account(state, cluster)
     state.free[cluster] -= count
     _hold_identities(state, tables, tables.processors, cluster, job, count)
-    _changed(state, cluster, 0.0)
+    note_change(state, cluster, 0.0)
 
 
 @inlined
@@ -233,7 +233,7 @@ def release(state: State, tables: Tables, cluster: int, job: int, count: int) ->
     _free_identities(state, tables, tables.processors, job)
     slot = tables.slots[job]
     alone = slot.status == RUNNING
-    _changed(state, cluster, slot.start + slot.predicted_time if alone else np.inf)
+    note_change(state, cluster, slot.start + slot.predicted_time if alone else np.inf)
 
 
 @inlined
@@ -259,7 +259,7 @@ def bring_up(state: State, tables: Tables, processor: int) -> None:
     state.free[cluster] += 1
     state.up[cluster] += 1
     _turn_come(state, tables, processor)
-    _changed(state, cluster, np.inf)
+    note_change(state, cluster, np.inf)
 
 
 @part

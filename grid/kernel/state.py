@@ -172,6 +172,7 @@ class State(Record):
     started = Number(int)
     completed = Number(int)
     rejected = Number(int)
+    withdrawn = Number(int)
     restarted = Number(int)
     refused = Number(int)  # starts asked for where fewer processors were free than that
     instants = Number(int)

@@ -14,7 +14,7 @@ from grid.kernel.state import NONE
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Jobs that left the grid, completed or rejected.
+    """Jobs that left the grid, completed, rejected or withdrawn.
 
     Indexed like a structured array: by the name of a column, or by a mask, indices or a slice of
     rows, which gives records again. To numpy they are their rows.

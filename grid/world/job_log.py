@@ -9,7 +9,7 @@ from grid.world.storage import CHUNK, Storage
 
 
 class JobLog:
-    """The jobs that left: completed, or rejected.
+    """The jobs that left: completed, rejected, or withdrawn.
 
     Attributes
     ----------
@@ -32,7 +32,8 @@ class JobLog:
     @property
     def count(self) -> int:
         """How many jobs have left."""
-        return self._storage.state.completed + self._storage.state.rejected
+        state = self._storage.state
+        return state.completed + state.rejected + state.withdrawn
 
     def stream(self, consume: Callable[[Records], None] | None) -> None:
         """Keep no jobs that left: hand them to a consumer, or to nobody.

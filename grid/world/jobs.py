@@ -24,7 +24,7 @@ from grid.kernel.state import (
     VACANT,
 )
 from grid.world.storage import Storage
-from grid.world.validation import check_adoption, check_end, check_preemption
+from grid.world.validation import check_adoption, check_end, check_preemption, check_withdrawal
 
 Indices = npt.NDArray[np.int64]
 
@@ -172,6 +172,20 @@ class Jobs:
         check_end(self._storage, slot)
         t = self._storage.tables
         access.end(t.box, t.slots, t.events, slot)
+
+    def withdraw(self, slot: int) -> None:
+        """Have a job leave that waits, globally or at a cluster, as if it had not come.
+
+        It is among those that left then, with a finish and without a start. As `World.advance` goes
+        on, others have the room that it has held.
+
+        Raises
+        ------
+        PlacementError
+            If it does not wait, or is on its way.
+        """
+        check_withdrawal(self._storage, slot)
+        access.withdraw(self._storage.tables, slot)
 
     @property
     def there(self) -> Indices:

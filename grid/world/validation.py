@@ -18,11 +18,14 @@ from grid.world.storage import Storage
 Indices = npt.NDArray[np.int64]
 
 TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "refused by the global scheduler"
-"""Why jobs are rejected."""
+WITHDRAWN = "it was held or cancelled"
+"""Why jobs leave that have not run."""
 
 
 def why_rejected(storage: Storage, job: np.void) -> str:
-    """Return why a job was rejected, a row of those that left."""
+    """Return why a job left that has not run, a row of those that left."""
+    if not np.isnan(job["finish"]):
+        return WITHDRAWN
     state, rooms = storage.state, storage.platform.sizes
     if job["times_row"] != BY_RATES:
         rooms = rooms[np.isfinite(storage.times[job["times_row"]])]
@@ -282,6 +285,13 @@ def check_end(storage: Storage, slot: int) -> None:
     running = slot in range(len(storage.tables.slots)) and storage.columns["status"][slot]
     if running != k.RUNNING:
         raise PlacementError(f"end of slot {slot}: accepted: jobs that run on one cluster")
+
+
+def check_withdrawal(storage: Storage, slot: int) -> None:
+    """Raise `PlacementError` unless a job waits, globally or at a cluster."""
+    there = slot in range(len(storage.tables.slots))
+    if not (there and storage.columns["status"][slot] in (k.GLOBAL, k.LOCAL)):
+        raise PlacementError(f"withdrawal of slot {slot}: accepted: jobs that wait in a queue")
 
 
 def check_failure(

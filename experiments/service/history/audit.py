@@ -19,13 +19,12 @@ from experiments.scenario.scenario import Scenario
 from experiments.service.mirror import Mirror
 from experiments.service.store import WAITING, LiveJob
 from grid.kernel.state import VACANT
+from grid.world.validation import WITHDRAWN
 
 FILE = "events.jsonl"
 """Its name in the folder of a service, as in that of a run."""
 WRITTEN = "the audit log of a service, as it was written"
 
-WITHDRAWN = "it was held or cancelled"
-"""Why a job leaves the queue that it had kept its place in."""
 TAKEN_UP = "taken up at"
 """How the words begin that tell of a job which a service found running."""
 LATE = 1.0
@@ -114,8 +113,8 @@ class Audit(EventLog):
     def told_of(self, kind: str, words: str, job: LiveJob | None = None, **facts: Any) -> None:
         """Note what is no matter of the mirror; of this it tells what was seen before.
 
-        A job that waits and is held or cancelled keeps its place in the mirror, which starts and
-        ends it at its turn: that is no matter of anybody else, but that it leaves its queue then.
+        A job that is held or cancelled at the instant at which the mirror starts it is ended there
+        at once: that is no matter of anybody else, but that it leaves its queue.
         """
         if job is not None and kind == RELEASED:
             self._withdrawn.discard(job.job)

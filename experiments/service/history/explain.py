@@ -30,6 +30,7 @@ from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import duration
 from grid.errors import GridError
 from grid.logs.calendar import read, shown
+from grid.world.validation import WITHDRAWN
 
 TICK = 0.1
 """Difference of clocks that tell of the start and the end of a job, s."""
@@ -140,7 +141,7 @@ class _Had:
             return []
         if self._again and lines:
             lines[0].parts[0] = lines[0].parts[0].replace("submitted to ", "goes to ", 1)
-        told_better = "finishes", words.rejection(None, audit.WITHDRAWN).parts
+        told_better = "finishes", words.rejection(None, WITHDRAWN).parts
         return [
             line
             for line in lines

@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from grid.kernel.advertisements import learn_done
 from grid.kernel.compile import inlined
-from grid.kernel.state import NONE, VACANT, State
+from grid.kernel.processors import ask_for_plan, ask_for_report, forget_plan, note_change
+from grid.kernel.queueing.fair_share import fold, unfold
+from grid.kernel.queueing.global_queue import leave_line, offer_again
+from grid.kernel.queueing.queues import leave
+from grid.kernel.state import GLOBAL, NONE, VACANT, State
 from grid.kernel.statistics import let_time_pass
 from grid.kernel.tables import Tables
 
@@ -56,3 +61,39 @@ def reject(state: State, tables: Tables, job: int) -> None:
     state.rejected += 1
     record(state, tables, job, NONE, np.nan, np.nan)
     vacate(state, tables.slots, job)
+
+
+@inlined
+def leave_unrun(state: State, tables: Tables, job: int) -> None:
+    """Have a cluster be without a job that has waited there, as with work that is done."""
+    slot = tables.slots[job]
+    cluster, work = slot.cluster, slot.predicted_time * slot.size
+    if slot.landed == 1:
+        state.left[cluster] -= work
+    slot.landed = 0
+    learn_done(state, cluster, work)
+    ask_for_report(state, cluster)
+
+
+@inlined
+def withdraw(state: State, tables: Tables, job: int) -> None:
+    """Have a job leave that waits, globally or at a cluster, and is not to start any more."""
+    slots, cluster = tables.slots, tables.slots[job].cluster
+    if slots[job].status == GLOBAL:
+        leave_line(state, slots, job)
+        state.reservations = 0  # all are made anew
+        offer_again(state)
+    else:
+        unfold(state, slots, tables.by_size, cluster)
+        if state.planned[cluster] > 0:
+            forget_plan(state, tables, cluster)
+        leave(state, slots, tables.by_size, cluster, job)
+        fold(state, slots, tables.by_size, cluster)
+        leave_unrun(state, tables, job)
+        note_change(state, cluster, np.inf)  # what the job has held back
+        ask_for_plan(state, cluster)
+    slots[job].cluster = NONE
+    let_time_pass(state)
+    state.withdrawn += 1
+    record(state, tables, job, NONE, np.nan, state.now)
+    vacate(state, slots, job)

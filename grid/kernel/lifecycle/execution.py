@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grid.kernel.advertisements import learn_finished
+from grid.kernel.advertisements import learn_done
 from grid.kernel.bandwidth import find_overdue, overdue_at, set_demand, slide
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import lag, stage
@@ -240,11 +240,7 @@ def _leave_cluster(
         return
     work = tables.slots[job].predicted_time * count
     state.left[cluster] -= work
-    if state.at_once[cluster] == 1:
-        learn_finished(state, cluster, work, 1)
-    else:
-        state.finished_work[cluster] += work
-        state.finished_jobs[cluster] += 1
+    learn_done(state, cluster, work)
 
 
 @part

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from grid.kernel.advertisements import learn_finished
 from grid.kernel.compile import inlined, part
 from grid.kernel.lifecycle.arrival import announce
-from grid.kernel.processors import ask_for_report, forget_plan, touch
+from grid.kernel.lifecycle.departure import leave_unrun
+from grid.kernel.processors import forget_plan, touch
 from grid.kernel.queueing.fair_share import fold, unfold
 from grid.kernel.queueing.queues import after, first, leave
 from grid.kernel.state import NONE, State
@@ -16,21 +16,13 @@ from grid.kernel.tables import Tables
 def _hand_back(state: State, tables: Tables, job: int) -> None:
     """Have a cluster that can no longer hold a job give it back to the global scheduler."""
     slot = tables.slots[job]
-    cluster, work = slot.cluster, slot.predicted_time * slot.size
-    if slot.landed == 1:
-        state.left[cluster] -= work
-    slot.landed = 0
+    cluster = slot.cluster
+    leave_unrun(state, tables, job)
     slot.cluster = NONE
     slot.given_back_by = cluster
     slot.news_at = state.now
     slot.serial = NONE  # it is known anew, behind all others
-    if state.at_once[cluster] == 1:
-        learn_finished(state, cluster, work, 1)
-    else:
-        state.finished_work[cluster] += work
-        state.finished_jobs[cluster] += 1
     touch(state, cluster)
-    ask_for_report(state, cluster)
     announce(state, tables, job, cluster)
 
 

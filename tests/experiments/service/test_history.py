@@ -160,7 +160,7 @@ def test_people_are_in_the_story(grid, state):
 
 
 def test_who_does_not_run_has_not_started(grid, state):
-    """What is held or cancelled keeps its place, which no story takes for a start."""
+    """What is held or cancelled leaves its queue then, which no story takes for a start."""
     grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))
     with serving(load_grid(str(grid)), state, 0, print) as service:
         store = service.store
@@ -174,9 +174,12 @@ def test_who_does_not_run_has_not_started(grid, state):
         service.step()
         asked = time.time() - service._began
         until(service, lambda: store.job(4).ended is not None)
+        left = set()
         for line in map(json.loads, (state / "events.jsonl").read_text().splitlines()):
-            if line["event"] in ("held", "cancelled"):
+            if line["event"] in ("held", "cancelled", "rejected"):
                 assert line["time"] <= asked
+                left |= {line["job"]} if line.get("reason") == "it was held or cancelled" else set()
+        assert left == {2, 3}
         for job, word in ((2, "held"), (3, "cancelled")):
             (words,), _ = told(state, job)
             assert word in words
