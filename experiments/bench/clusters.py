@@ -54,19 +54,24 @@ LOOK = 1.0
 
 
 class Way(NamedTuple):
-    """Who schedules: agents by their names, or without such nobody but the clusters."""
+    """Who schedules: agents by their names, or nobody but the clusters, which some are `like`."""
 
     key: str
     name: str
     policies: tuple[str, str] | None
+    like: tuple[str, str] | None
+    """The policies of a simulation of it; None: there is none."""
 
 
+_MUSCLE, _DLL, _IN_TURN = ("muscle", "titan"), ("dll", "easy"), ("round-robin", "easy")
 WAYS = (
-    Way("muscle-titan", "MUSCLE over TITAN", ("muscle", "titan")),
-    Way("dll-easy", "DLL over EASY", ("dll", "easy")),
-    Way("in-turn", "given in turn", None),
+    Way("muscle-titan", "MUSCLE over TITAN", _MUSCLE, _MUSCLE),
+    Way("dll-easy", "DLL over EASY", _DLL, _DLL),
+    Way("in-turn", "given in turn", None, _IN_TURN),
 )
-FEDERATION = Way("federation", "Slurm's federation", None)
+FEDERATION = Way("federation", "Slurm's federation", None, None)
+MINUTE = 60.0
+"""Batch systems know limits in whole minutes, s."""
 NOWHERE = -1
 """Index of a site that nobody has asked for."""
 
@@ -131,8 +136,7 @@ class Clusters:
 
     def grid(self, way: Way) -> LiveGrid:
         """Return the grid under some policies, without jobs of its own."""
-        given = way.policies or ("round-robin", "easy")
-        return replace(load_grid(self.path, *given), jobs=())
+        return replace(load_grid(self.path, *(way.like or _IN_TURN)), jobs=())
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -185,8 +189,13 @@ class Clusters:
         return found
 
     def simulated(self, way: Way, seed: int) -> Schedule:
-        """Return what a simulation of the same jobs makes of them."""
+        """Return what a simulation of the same jobs makes of them, of a way that is like one.
+
+        Clusters without agents are taken for EASY, which goes by limits as they have them.
+        """
         jobs = self.drawn(seed)
+        if way.policies is None:
+            jobs["requested_time"] = np.ceil(jobs["requested_time"] / MINUTE) * MINUTE
 
         def made(platform: Any, _: object, *makers: Any, **options: Any) -> GridModel:
             return GridModel(platform, Table(jobs), *makers, **options)

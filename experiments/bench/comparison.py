@@ -116,7 +116,7 @@ def compare(
             real = clusters.run(way, seed)
             if not kept:
                 ended(time.monotonic() - began)
-            simulated = clusters.simulated(way, seed) if way.policies else None
+            simulated = clusters.simulated(way, seed) if way.like else None
             found[way].append(Pair(jobs, real, simulated))
     return Comparison(found, seeds)
 

@@ -277,6 +277,8 @@ def test_policies_are_compared_on_clusters(grid, clusters, tmp_path, monkeypatch
     told = json.loads(found.stdout)
     assert [each["name"] for each in told["policies"]] == [way.name for way in bench.WAYS]
     assert len(told["differences"]) == 3
+    assert [each["simulated"]["same_site"] <= 1.0 for each in told["policies"]] == [True] * 3
+    assert told["policies"][2]["simulated"]["same_site"] == 1.0
     refused = call(*words, "--federation", "--out", tmp_path / "out")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "sites[0]: found a cluster that is in no federation; accepted" in refused.stderr
