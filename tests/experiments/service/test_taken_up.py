@@ -68,8 +68,11 @@ CODE = """
 import sys
 from pathlib import Path
 from experiments.service.grid_file import load_grid
+from experiments.service.presence import sizes_before
 from experiments.service.serving import serving
-with serving(load_grid(sys.argv[1]), Path(sys.argv[2]), 0, print) as service:
+state = Path(sys.argv[2])
+grid = load_grid(sys.argv[1], sizes=sizes_before(state))
+with serving(grid, state, 0, print) as service:
     print("serves", flush=True)
     service.run(once=True)
 """
