@@ -320,8 +320,7 @@ def begun(folder):
 
 
 def test_interrupt_ends_in_order_and_keeps_what_was_computed(start, tmp_path):
-    settings = ("jobs=200000", "step=1e9", "population=4", "patience=1")
-    words = [word for setting in settings for word in ("--set", setting)]
+    words = "--set", "jobs=200000", "--set", "step=1e9", "--local", "fcfs"
     process = start("run", "muscle", *words, "--out", str(tmp_path / "out"))
     while not begun(tmp_path):
         assert process.poll() is None

@@ -117,17 +117,6 @@ def test_the_help_of_the_papers_is_not_cut_at_an_abbreviation():
 
 
 @pytest.mark.thorough
-def test_workers_change_nothing(tiny, tmp_path):
-    folder, result = tiny
-    other = call(*TINY, "--workers", 2, "--out", tmp_path, "--json")
-    assert other.stdout == result.stdout
-    names = sorted(path.name for path in folder.iterdir() if path.name != RUNS)
-    assert names == sorted(path.name for path in tmp_path.iterdir() if path.name != RUNS)
-    for name in names:
-        assert (folder / name).read_bytes() == (tmp_path / name).read_bytes(), name
-
-
-@pytest.mark.thorough
 def test_a_second_call_does_nothing_again(tiny):
     folder, _ = tiny
     again = call(*TINY, "--out", folder)
@@ -153,7 +142,7 @@ def test_killed_and_taken_up_again(start, tiny, tmp_path):
 @pytest.mark.thorough
 def test_ctrl_c_ends_in_order(start, tmp_path):
     program = start(
-        "reproduce", "muscle", "--figure", 6, "--scale", 0.02, "--workers", 1, "--out", tmp_path
+        "reproduce", "muscle", "--figure", 6, "--scale", 0.005, "--workers", 1, "--out", tmp_path
     )
     wait_for_runs(tmp_path, program, 1)
     program.send_signal(signal.SIGINT)
@@ -201,15 +190,20 @@ def test_bad_input(words, says, tmp_path):
 
 
 @pytest.mark.thorough
-def test_fewer_replications_are_taken_up_by_more(tiny, tmp_path):
-    _, result = tiny
-    fewer = call(*TINY[:-1], 1, "--out", tmp_path)
+def test_fewer_replications_are_taken_up_by_more_and_workers_change_nothing(tiny, tmp_path):
+    folder, result = tiny
+    fewer = call(*TINY[:-1], 1, "--workers", 2, "--out", tmp_path)
     assert fewer.exit_code == 0, fewer.output
-    more = call(*TINY, "--out", tmp_path, "--json")
+    more = call(*TINY, "--workers", 2, "--out", tmp_path, "--json")
     assert "30 runs to do (30 done already)" in more.stderr
     assert more.stdout == result.stdout
+    names = sorted(path.name for path in folder.iterdir() if path.name != RUNS)
+    assert names == sorted(path.name for path in tmp_path.iterdir() if path.name != RUNS)
+    for name in names:
+        assert (folder / name).read_bytes() == (tmp_path / name).read_bytes(), name
 
 
+@pytest.mark.thorough
 def test_a_folder_of_another_scale_is_refused(tiny):
     folder, _ = tiny
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
