@@ -276,12 +276,13 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
 
     with telling("loading"):
         from experiments.service.forecasting.forecast_table import print_forecast
+        from experiments.sweeps.starting import cores
 
     with (
         users_code(),
         telling("compiling what is not compiled yet, and drawing futures") as progress,
     ):
-        told = connection.forecast(*jobs, progress=progress, **options)
+        told = connection.forecast(*jobs, progress=progress, workers=cores(), **options)
         drained = connection.store.note("drained") or []
     rows = told.rows(jobs)
     if as_json:

@@ -54,7 +54,7 @@ def _carry_out(paper: str, out: str, as_json: bool, table: str | None = None, **
     from rich.console import Console
 
     from experiments.sweeps.progress import SweepProgress, telling
-    from experiments.sweeps.sweep import cores
+    from experiments.sweeps.starting import cores
     from grid.errors import GridError
 
     with telling("loading"):

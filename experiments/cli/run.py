@@ -265,7 +265,7 @@ def _replicate(
         from experiments.sweeps.observations import NOT_RANDOM
         from experiments.sweeps.replications import replicate, write
         from experiments.sweeps.run_store import RUNS
-        from experiments.sweeps.sweep import cores
+        from experiments.sweeps.starting import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         kept = None if out is None else Path(out) / RUNS

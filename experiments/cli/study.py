@@ -100,7 +100,7 @@ def saturation(
         from experiments.scenario.notes import told as told_of
         from experiments.show.run_tables import print_saturation
         from experiments.sweeps.saturation import find_saturation
-        from experiments.sweeps.sweep import cores
+        from experiments.sweeps.starting import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         told = Console(stderr=True, markup=False, highlight=False)

@@ -363,8 +363,7 @@ class Connection:
             clock.sleep(_LOOK)
             if version != (version := self.store.version()):
                 left &= self.store.states(first).keys()
-        ended = [self.store.job(number) for number in sorted(numbers)]
-        return [job for job in ended if job.state != DONE]
+        return [job for job in map(self.store.job, sorted(numbers)) if job.state != DONE]
 
     def forecast(
         self,
@@ -372,6 +371,7 @@ class Connection:
         futures: int = 100,
         seed: int = 0,
         progress: SweepProgress | None = None,
+        workers: int = 1,
     ) -> Forecast:
         """Return when jobs that wait or run will start and end, and where.
 
@@ -381,11 +381,11 @@ class Connection:
         ----------
         *jobs : int or Job
             Which have to be there, and not to have ended; the forecast is of all.
-        futures : int
-            To draw.
-        seed : int
+        futures, seed : int
         progress : SweepProgress, optional
             Is told how far that is.
+        workers : int
+            Processes for futures that take long, in a script with a guard of its main part.
 
         Raises
         ------
@@ -397,4 +397,4 @@ class Connection:
         for job in jobs:
             if (found := self._live(job)).held:
                 raise GridError(f"job {found.job}: held; accepted: a job that may start")
-        return forecast_of(self.store, futures, seed, progress)
+        return forecast_of(self.store, futures, seed, progress, workers)

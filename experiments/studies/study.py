@@ -42,6 +42,7 @@ from experiments.sweeps.progress import SweepProgress
 from experiments.sweeps.replications import PROBE
 from experiments.sweeps.run_store import code_digest
 from experiments.sweeps.sequential_stopping import next_target
+from experiments.sweeps.starting import cores
 from experiments.sweeps.sweep import (
     ENOUGH,
     Costs,
@@ -49,7 +50,6 @@ from experiments.sweeps.sweep import (
     Watch,
     carry_out,
     check_importable,
-    cores,
     try_out,
 )
 from grid.errors import GridError

@@ -25,6 +25,13 @@ WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "backgro
 """Environment in which no library of `LOADED` starts threads when it is loaded."""
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def ways_to_start() -> Any:
     """Return how to start workers: on Linux by forking a server process that has `LOADED`.
 

@@ -192,6 +192,7 @@ def forecast(
     futures: int = 100,
     seed: int = 0,
     progress: SweepProgress | None = None,
+    workers: int = 1,
 ) -> Forecast:
     """Return when jobs that run and wait will start and end.
 
@@ -214,6 +215,8 @@ def forecast(
     seed : int
     progress : SweepProgress, optional
         Is told of each future.
+    workers : int
+        Processes that share futures which would take long.
     """
     platform = grid.scenario.platform
     names, rates = list(platform.names), platform.rates
@@ -236,7 +239,7 @@ def forecast(
         limits.get(name, cluster.size)
         for name, cluster in zip(names, platform.clusters, strict=True)
     ]
-    passing = Present(grid, running, waiting, most, began, now, ended).futures(drawn, seed)
+    passing = Present(grid, running, waiting, most, began, now, ended, workers).futures(drawn, seed)
     if progress is not None:
         passing = progress.one_by_one(passing, futures, "future")
     for future, went in enumerate(passing):
@@ -245,7 +248,11 @@ def forecast(
 
 
 def forecast_of(
-    store: Store, futures: int, seed: int, progress: SweepProgress | None = None
+    store: Store,
+    futures: int,
+    seed: int,
+    progress: SweepProgress | None = None,
+    workers: int = 1,
 ) -> Forecast:
     """Return the forecast of a service's jobs, on the sites of its grid as they are now.
 
@@ -261,4 +268,5 @@ def forecast_of(
     if [*store.note("sites")] != [*grid.scenario.platform.names]:
         raise GridError(f"{name}: found other sites than those served; accepted: the same")
     began, limits = store.note("began"), store.note("limits") or {}
-    return forecast(grid, store.jobs(), limits, began, time.time(), futures, seed, progress)
+    of = grid, store.jobs(), limits, began, time.time(), futures, seed
+    return forecast(*of, progress, workers)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,13 @@ from agents.pace.predictor import Prediction
 from experiments.service.grid_file import LiveGrid
 from experiments.service.mirror import Mirror, rows_of
 from experiments.service.store import LiveJob
-from grid.jobs import JobArray
 from grid.kernel.state import ASKED
 from grid.world.finished import Records
 
 Floats = npt.NDArray[np.float64]
+
+LONG = 20.0
+"""Time from which on several processes share what is left, which take seconds to begin, s."""
 
 
 class Future(Mirror):
@@ -92,6 +96,8 @@ class Present:
         When the service of the folder first began, and the present, by the clock, s.
     ended : sequence of LiveJob
         What predictors learn from.
+    workers : int
+        Processes for futures that begin anew, if one alone would take long.
     """
 
     grid: LiveGrid
@@ -101,6 +107,7 @@ class Present:
     began: float
     now: float
     ended: Sequence[LiveJob] = ()
+    workers: int = 1
 
     def futures(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
         """Yield how jobs went in each future.
@@ -114,8 +121,7 @@ class Present:
         seed : int
             Of the first future; that of each other is one more.
         """
-        rows = rows_of(self.waiting, self.began, self.now)
-        common = self._common(rows, drawn.max(axis=0), seed) if len(drawn) > 1 else None
+        common = self._common(drawn.max(axis=0), seed) if len(drawn) > 1 else None
         for future, runtimes in enumerate(drawn):
             if common is not None and common.again(runtimes):
                 common.finish()
@@ -123,22 +129,52 @@ class Present:
                     yield common.went
                     continue
                 common = None
-            model = self._begun(rows, runtimes, seed + future)
-            model.finish()
-            yield model.went
+            if common is None:
+                yield from self._anew(drawn[future:], seed + future)
+                return
+            yield self.went(runtimes, seed + future)
 
-    def _common(self, rows: JobArray, runtimes: Floats, seed: int) -> Future | None:
+    def _anew(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
+        """Yield how jobs went in futures that each begin anew."""
+        began = time.monotonic()
+        for future, runtimes in enumerate(drawn):
+            yield self.went(runtimes, seed + future)
+            left = drawn[future + 1 :]
+            takes = (time.monotonic() - began) / (future + 1) * len(left)
+            if takes > LONG and self.workers > 1:
+                yield from self._beside_each_other(left, seed + future + 1)
+                return
+
+    def _beside_each_other(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
+        from experiments.sweeps.executors import local_workers
+
+        begin = partial(_take, self)
+        with local_workers(min(self.workers, len(drawn)), begin, kept=False) as crew:
+            tasks = [
+                crew.executor.submit(_went, runtimes, seed + future)
+                for future, runtimes in enumerate(drawn)
+            ]
+            for task in tasks:
+                yield task.result()
+
+    def went(self, runtimes: Floats, seed: int) -> Sequence[Records]:
+        """Return how jobs went in the future of a seed that begins anew."""
+        model = self._begun(runtimes, seed)
+        model.finish()
+        return model.went
+
+    def _common(self, runtimes: Floats, seed: int) -> Future | None:
         """Return a future in which all is decided that is now, if others go on from there, too."""
         if any(job.only for job in self.waiting):  # whose run times are seen
             return None
-        model = self._begun(rows, runtimes, seed)
+        model = self._begun(runtimes, seed)
         if not model.blind:
             return None
         model.advance(model.now)
         model.keep(np.array([job.job for job in (*self.running, *self.waiting)], np.int64))
         return model
 
-    def _begun(self, rows: JobArray, runtimes: Floats, seed: int) -> Future:
+    def _begun(self, runtimes: Floats, seed: int) -> Future:
         """Return a future at the present moment, in which nothing is decided yet.
 
         It begins as a service does that takes the jobs up: those that run are where they are, the
@@ -148,6 +184,7 @@ class Present:
         names, rates = list(platform.names), platform.rates
         model: Any = self.grid.scenario.model(seed, made=Future)
         model.learn(self.ended, self.began)
+        rows = rows_of(self.waiting, self.began, self.now)
         rows["runtime"] = runtimes[len(self.running) :]
         only = [row for row, job in enumerate(self.waiting) if job.only]
         if only:
@@ -168,3 +205,18 @@ class Present:
         if self.waiting:
             model.world.submit(rows)
         return model
+
+
+_present: Present | None = None
+"""In a worker process: the one whose futures it has to tell."""
+
+
+def _take(present: Present) -> None:
+    """Have this process know what futures begin from."""
+    global _present
+    _present = present
+
+
+def _went(runtimes: Floats, seed: int) -> Sequence[Records]:
+    assert _present is not None
+    return _present.went(runtimes, seed)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from agents.balancers import DynamicLeastLoadScheduler
+from experiments.service.forecasting import futures
 from experiments.service.forecasting.forecast import ENOUGH, RunTimes, forecast
 from experiments.service.forecasting.futures import Future, Present
 from experiments.service.grid_file import load_grid
@@ -175,6 +176,23 @@ def test_a_job_that_has_ended_by_now_begins_its_future_anew(tmp_path):
         [NOW - BEGAN - 40.0, NOW - BEGAN],
         [NOW - BEGAN - 40.0, NOW - BEGAN + 10.0],
     ]
+
+
+def test_processes_that_share_futures_change_nothing(tmp_path, monkeypatch):
+    """Which ends differ in each future, and MUSCLE has each begin anew."""
+    past = [ended(number, 10.0 * number) for number in range(1, 10)]
+    waiting = [job(number, size=1 + number % 2) for number in range(21, 29)]
+    grid = grid_of(tmp_path, 3)
+    grid = replace(grid, scenario=replace(grid.scenario, global_scheduler="muscle"))
+    one = forecast(grid, [*past, *waiting], {}, BEGAN, NOW, futures=6)
+    begun, beside = [], Present._beside_each_other
+    monkeypatch.setattr(futures, "LONG", 0.0)
+    monkeypatch.setattr(Present, "_beside_each_other", lambda *of: begun.append(1) or beside(*of))
+    two = forecast(grid, [*past, *waiting], {}, BEGAN, NOW, futures=6, workers=2)
+    assert begun == [1]
+    for name in ("starts", "ends", "sites"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    assert np.ptp(one.ends, axis=1).min() > 0.0
 
 
 def test_jobs_of_one_name_are_drawn_alike(tmp_path):
