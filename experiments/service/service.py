@@ -168,8 +168,6 @@ class Service:
             self._start(starts)
         self._early.update(self._known)
 
-    # What happens ---------------------------------------------------------------------------------
-
     def _take_note(self, news: Began | End | Told) -> None:
         """Note what a site has told."""
         if isinstance(news, Told):
@@ -237,8 +235,8 @@ class Service:
             if limit != self._limits[cluster]:
                 self.model.limit(cluster, limit)
                 self._limits[cluster] = limit
-                names = [each.name for each in self.sites]
-                self.store.note("limits", dict(zip(names, self._limits, strict=True)))
+                of_sites = zip((each.name for each in self.sites), self._limits, strict=True)
+                self.store.note("limits", dict(of_sites))
             if (site.name in wanted) != (site.name in self._drained):
                 back = site.name in self._drained
                 told = "takes part again" if back else "starts no job any more"
@@ -279,9 +277,8 @@ class Service:
         """Yield the jobs that are to start, which is noted; end what is never to run."""
         for number in self.model.rejections():
             job = self._known.pop(number)
-            if self.store.job(number).state != WAITING:
-                continue  # it was cancelled
-            self._fail(job, f"no site {'for it ' if job.only else ''}has {job.size} processors")
+            if self.store.job(number).state == WAITING:  # else it was cancelled
+                self._fail(job, f"no site {'for it ' if job.only else ''}has {job.size} processors")
         for number in self.model.withdrawals():
             del self._known[number]
             if (job := self.store.job(number)).state == WAITING:
@@ -320,8 +317,6 @@ class Service:
             with self.store.at_once():
                 for number, why in failed.items():
                     self._end(End(number, None, time.time(), why=why))
-
-    # Going on -------------------------------------------------------------------------------------
 
     def _take_up(self) -> None:
         """Take up what a service before had left: what ran on, ended meanwhile, or never began."""

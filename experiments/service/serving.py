@@ -9,6 +9,7 @@ from pathlib import Path
 from experiments.service.grid_file import LiveGrid
 from experiments.service.service import Service
 from experiments.service.store import Store
+from grid.kernel.access import prepare_to_withdraw
 
 
 @contextmanager
@@ -31,6 +32,7 @@ def serving(
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with closing(store):
         service = made(grid, store, seed, say)
+        prepare_to_withdraw(service.model.world.tables)  # else a round waits for that
         with closing(service):
             if not store.note("submitted"):
                 with store.at_once():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
+
 from grid.kernel.compile import compiled
 from grid.kernel.events import plan_failure, schedule
 from grid.kernel.execution_times import execution_time, predicted_time
@@ -119,6 +121,11 @@ def end(box: Any, slots: Any, events: Any, job: int) -> None:
 def withdraw(tables: Tables, job: int) -> None:
     """Have a job leave that waits, globally or at a cluster."""
     leave_early(tables.box[0], tables, job)
+
+
+def prepare_to_withdraw(tables: Tables) -> None:
+    """Compile `withdraw`, for whoever must not wait for that when it is called."""
+    withdraw.compile((numba.typeof(tables), numba.int64))
 
 
 @compiled()
