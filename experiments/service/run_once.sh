@@ -6,7 +6,8 @@
 # to become it may not have been there for the signal, or not have heard it.
 # FOLDER/started and FOLDER/ended, which has the exit status, are as old as what they tell of.
 # FOLDER/place, of a batch system, has the environment and the folder of the command; FOLDER/alive is
-# made anew every ten seconds then, for nobody else can tell whether the command runs.
+# made anew every ten seconds then, for nobody else can tell whether the command runs; and a signal that
+# FOLDER/signal names is sent then, for a batch system may have forgotten what runs.
 folder=$1
 shift
 [ -e "$folder/held" ] && exit 0
@@ -18,7 +19,12 @@ if [ -e "$folder/place" ]
 then
   (
     trap '' HUP INT TERM
-    while kill -0 "$$"; do : > "$folder/alive"; sleep 10; done
+    while kill -0 "$$"
+    do
+      : > "$folder/alive"
+      signal=$(cat "$folder/signal") && rm "$folder/signal" && kill -s "$signal" 0
+      sleep 10
+    done
   ) > /dev/null 2>&1 &
   beat=$!
   . "$folder/place"

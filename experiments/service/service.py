@@ -207,8 +207,9 @@ class Service:
 
     def _note(self, job: LiveJob, end: End, when: str = "") -> None:
         """Note and tell the end of a job, or of an attempt."""
-        state, why = ending(job, end)
-        began = began_at(self.store.folder_of(job)) or job.started
+        folder = self.store.folder_of(job)
+        state, why = ending(job, end, folder)
+        began = began_at(folder) or job.started
         ended = max(end.time, began or 0.0)
         ran = None if began is None else ended - began
         facts = {"site": job.site, "at": self._since(ended), "exit_status": end.exit_status}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import queue
 import re
@@ -27,6 +26,7 @@ from experiments.service.at_sites.site import (
     CLAIM,
     EXIT_STATUS,
     OUTPUT,
+    PLACE,
     RUN_ONCE,
     STARTED,
     Began,
@@ -36,12 +36,12 @@ from experiments.service.at_sites.site import (
     end_of,
     environment,
     have_end,
+    lives,
+    send,
 )
 from experiments.service.database import PATIENCE
 from experiments.service.store import LiveJob
 
-PLACE, ALIVE = "place", "alive"
-"""What a job's folder has, too: for `RUN_ONCE`, and by it."""
 LOOK, IDLE = 1.0, 5.0
 """Time between two looks at a site that has jobs of ours, and at one that has none, s."""
 LONGEST = 60.0
@@ -88,6 +88,7 @@ class _Job:
     why: str = ""  # it was not taken in
     asked: int = 0  # how often it was to be stopped
     told: int = 0  # how often its site was told so
+    sent: int = 0  # how often it was sent a signal, for its site does not know it
 
 
 class BatchSite:
@@ -295,11 +296,14 @@ class BatchSite:
             return
         state = "" if listed is None else listed.state
         if CLAIM in files:
-            if not _lives(job.folder, SIGN if state else SILENCE):
+            if not lives(job.folder, SIGN if state else SILENCE):
                 why = f"its processes were killed: {state}" if state else "not known there any more"
                 again = not state.startswith(GUILTY)
                 end = End(number, None, time.time(), why=why, again=again, lost=not state)
                 self._end(number, end)
+            elif job.sent < job.asked:
+                send(job.folder, "KILL" if job.asked > 1 else "TERM")
+                job.sent = job.asked
         elif job.asked:
             self._end(number, End(number, None, time.time(), begun=False))
         elif asked - job.since >= min(LONGEST, 2.0 ** (job.tries - 1)):
@@ -357,18 +361,3 @@ def _place(job: LiveJob, site: str, folder: Path) -> bytes:
     lines.append(f"exec >> {shlex.quote(str(folder / OUTPUT))} 2>&1\n")
     lines.append(f"cd -- {where} || set -- sh -c 'exit 126'\n")
     return os.fsencode("".join(lines))
-
-
-def _lives(folder: Path, lately: float) -> bool:
-    """Tell whether a job has given a sign of life lately (s), by the clock of its file system."""
-    last = -math.inf
-    for each in (CLAIM, STARTED, ALIVE):
-        with suppress(OSError):
-            last = max(last, (folder / each).lstat().st_mtime)
-    with suppress(OSError):  # the disk is full
-        probe = folder / "probe"
-        probe.touch()
-        now = probe.stat().st_mtime
-        probe.unlink()
-        return now - last < lately
-    return True

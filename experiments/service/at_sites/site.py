@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,6 +17,8 @@ HELD, ASKED = "held", "asked"
 """What a job's folder has if it is not to run yet, or is to end."""
 CLAIM, STARTED, EXIT_STATUS = "claim", "started", "ended"
 """What `RUN_ONCE` has written there."""
+PLACE, SIGNAL, ALIVE = "place", "signal", "alive"
+"""What else it reads, and writes, of a job of a batch system."""
 OUTPUT = "output"
 """What else: all that its command has written."""
 OF_JOB = "METASCHED_"
@@ -84,9 +87,12 @@ class Site(Protocol):
         """Be told of nothing any longer; jobs run on."""
 
 
-def ending(job: LiveJob, end: End) -> tuple[str, str]:
-    """Return how a job ends, and why, where its command does not say."""
-    if job.cancelled:
+def ending(job: LiveJob, end: End, folder: Path) -> tuple[str, str]:
+    """Return how a job ends, and why, where its command does not say.
+
+    One that was asked to end before it did has been cancelled, whatever it made of that.
+    """
+    if job.cancelled and (end.exit_status != 0 or (folder / ASKED).exists()):
         return CANCELLED, ""
     if end.exit_status is None:
         return LOST if end.lost else FAILED, end.why or "its processes were killed"
@@ -121,6 +127,14 @@ def have_end(folder: Path) -> None:
         (folder / ASKED).touch()
 
 
+def send(folder: Path, signal: str) -> None:
+    """Have the script of a job of a batch system send a signal to its processes, in ten seconds."""
+    new = (folder / SIGNAL).with_suffix(".new")
+    with suppress(OSError):
+        new.write_text(signal)
+        os.replace(new, folder / SIGNAL)
+
+
 def may_run(job: int, folder: Path) -> bool:
     """Tell whether a job has begun, as its folder says, and not ended."""
     return claimant(folder) is not None and end_of(job, folder) is None
@@ -131,3 +145,21 @@ def environment(job: LiveJob, site: str, folder: Path) -> Mapping[str, str]:
     told = {"JOB": job.job, "NAME": job.name, "SIZE": job.size, "SITE": site, "FOLDER": folder}
     own = {name: value for name, value in job.environment.items() if name and "=" not in name}
     return {**own, **{f"{OF_JOB}{key}": str(value) for key, value in told.items()}}
+
+
+def lives(folder: Path, lately: float) -> bool:
+    """Tell whether a job has given a sign of life lately (s), by the clock of its file system.
+
+    It is one of a batch system.
+    """
+    last = -math.inf
+    for each in (CLAIM, STARTED, ALIVE):
+        with suppress(OSError):
+            last = max(last, (folder / each).lstat().st_mtime)
+    with suppress(OSError):  # the disk is full
+        probe = folder / "probe"
+        probe.touch()
+        now = probe.stat().st_mtime
+        probe.unlink()
+        return now - last < lately
+    return True

@@ -202,6 +202,21 @@ def test_a_job_that_does_not_end_when_asked_is_killed_when_asked_again(grid, sta
         assert (store.job(1).state, store.job(1).exit_status) == ("cancelled", 137)
 
 
+def test_what_has_ended_before_anybody_asked_it_to_is_not_cancelled(grid, state, tmp_path):
+    text = f"until [ -e {tmp_path}/go ]; do sleep 0.05; done"
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sh", "-c", text], 1)
+        until(service, lambda: service.store.job(1).state == "running")
+    assert call("cancel", "--state", state, 1).exit_code == 0
+    (tmp_path / "go").touch()
+    begun = time.monotonic()
+    while not (state / "jobs" / "1" / "ended").exists():
+        assert time.monotonic() - begun < SOON
+        time.sleep(0.05)
+    (job,), _ = served(grid, state)
+    assert (job.state, job.exit_status) == ("done", 0)
+
+
 def test_what_is_cancelled_twice_while_no_service_is_there_is_killed(grid, state, tmp_path):
     text = f"trap : TERM; touch {tmp_path}/on; while true; do sleep 0.1; done"
     with serving(load_grid(str(grid)), state, 0, print) as service:
