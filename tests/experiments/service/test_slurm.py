@@ -95,13 +95,15 @@ def test_jobs_run_on_clusters_of_slurm(grid, state, clusters, tmp_path):
         service.store.add(**shell("exec sleep 1000"), size=5, name="endless")
         until(service, lambda: service.store.job(14).started is not None)
         assert call("cancel", "--state", state, 14).exit_code == 0
-        first = service.store.add(**shell("sleep 1"), size=8, only="b")
+        waits = f"until [ -e {tmp_path}/go ]; do sleep 0.1; done"
+        first = service.store.add(**shell(waits), size=8, only="b")
         until(service, lambda: service.store.job(first).started is not None)
         second = service.store.add(**shell("sleep 1"), size=8, only="b")
         held = "squeue", "-h", "-o", "%r|%j"
         until(service, lambda: "JobHeldUser|metasched" in ask(clusters["b"], *held))
         service.store.add(**shell("sleep 1"), size=8, only="b")
         assert call("cancel", "--state", state, second).exit_code == 0
+        (tmp_path / "go").touch()
         until(service, lambda: not service.store.left())
         jobs = service.store.jobs()
     assert [job.state for job in jobs[14:]] == ["done", "cancelled", "done"]
