@@ -30,8 +30,9 @@ class _Room:
     ----------
     time : float
         The instant, s.
-    ended, thrown_back, preempted : list of Identity
-        Jobs that have ended there, and that a failure or another job has thrown back.
+    ended, thrown_back, preempted, left : list of Identity
+        Jobs that have ended there, that a failure or another job has thrown back, and that have
+        left its queue for good.
     back : int
         Processors that have come up.
     """
@@ -40,6 +41,7 @@ class _Room:
     ended: list[Identity] = field(default_factory=list)
     thrown_back: list[Identity] = field(default_factory=list)
     preempted: list[Identity] = field(default_factory=list)
+    left: list[Identity] = field(default_factory=list)
     back: int = 0
 
 
@@ -124,8 +126,12 @@ class Surroundings:
                 self.waiting[name].pop(identity(event), None)
                 self.free[name] -= held
         elif kind in (job_events.RETURNED, job_events.REJECTED):
-            for jobs in (*self.waiting.values(), *self.coming.values()):
+            for jobs in self.coming.values():
                 jobs.pop(identity(event), None)
+            for name, jobs in self.waiting.items():
+                if jobs.pop(identity(event), None) is not None and kind == job_events.REJECTED:
+                    self._touched[name] = event["time"]
+                    self._room(name, event["time"]).left.append(identity(event))
         elif kind in (job_events.FINISHED, job_events.RESTARTED, job_events.PREEMPTED):
             self._ran |= kind == job_events.FINISHED
             for name, held in self._running.pop(identity(event), {}).items():
@@ -192,6 +198,7 @@ class Surroundings:
             ("ended", {job for room in rooms for job in room.ended}),
             ("lost processors that failed", {job for room in rooms for job in room.thrown_back}),
             ("been preempted", {job for room in rooms for job in room.preempted}),
+            ("left the queue", {job for room in rooms for job in room.left}),
         ):
             if jobs:
                 have, make = ("has", "makes") if len(jobs) == 1 else ("have", "make")

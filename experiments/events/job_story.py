@@ -199,7 +199,7 @@ class Teller:
                 where = self._where if self._landed is not None else "its cluster"
                 if self._setbacks[-1:] != [len(self._lines) - 1]:  # else that failure's
                     self._setbacks.append(len(self._lines))
-                self._tell(time, f"goes back, for {where} has become too small for it")
+                self._tell(time, words.too_small(where))
                 self._is_back, self._landed = True, None
                 self._backfilling.take()  # that was there
 

@@ -18,6 +18,9 @@ NOBODY_KNOWS = 1e11
 LEVEL = "jobs x times x sizes over slacks x processors"
 """What the workload level of a cluster is worked out from (`agents.muscle.allocation`)."""
 
+TAKEN_IN = "taken in"
+"""How words begin of when a job was heard of that had been submitted before."""
+
 
 class Line(NamedTuple):
     """A line of a story: when (s; None: not known), and its parts, the one that matters first."""
@@ -112,7 +115,7 @@ def may_have(sizes: Sequence[int]) -> list[str]:
 def submission(world: str, through: str | None, arrival: float, told: float) -> Line:
     """Tell to whom a job is submitted, and when the global scheduler is told of it (s)."""
     if through is None:  # while no service was there, perhaps
-        late = [f"taken in {duration(told - arrival)} later"] if told > arrival else []
+        late = [f"{TAKEN_IN} {duration(told - arrival)} later"] if told > arrival else []
         return Line(arrival, [f"submitted to {world}", *late])
     heard = f"whose broker tells {world} {at(told, arrival)}"
     return Line(arrival, [f"submitted through {through}", heard])
@@ -213,6 +216,11 @@ def were_away(most: int, where: str = "") -> str:
     """
     how = f"{processors(most)} {where}".strip()
     return f"{how} was away" if most == 1 else f"up to {how} were away"
+
+
+def too_small(cluster: str) -> str:
+    """Tell that a job goes back that a cluster can no longer hold."""
+    return f"goes back, for {cluster} has become too small for it"
 
 
 def rejection(time: float | None, reason: str) -> Line:

@@ -47,7 +47,8 @@ def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
         ran = "" if job.started is None else duration((job.ended or now) - job.started)
         status = plain(job.why, 60) if job.exit_status is None else str(job.exit_status)
         waited = duration(max(0.0, begun - job.submitted))
-        state = f"{job.state}, held" if job.held and job.ended is None else job.state
+        also = "cancelled" if job.cancelled else "held" if job.held else ""
+        state = f"{job.state}, {also}" if also and job.ended is None else job.state
         cells = (str(job.job), plain(job.name, 40), state, job.site or "", str(job.size))
         table.add_row(*map(Text, (*cells, waited, ran, status)))
     print_whole(table, console)

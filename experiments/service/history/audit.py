@@ -124,8 +124,8 @@ class Audit(EventLog):
         self._note({"event": kind, **of_job, "words": words, **facts})
 
     def arrived(self, job: LiveJob) -> None:
-        """Take note when a job was submitted that the mirror has not been told of before."""
-        if job.job not in self._known:
+        """Take note when a job was submitted that is to run for the first time, as far as known."""
+        if job.attempt == 1 or job.job not in self._known:
             self._known.add(job.job)
             self._arrivals[job.job] = job.submitted - self._began
 

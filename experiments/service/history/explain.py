@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from experiments.events import words
@@ -14,9 +16,11 @@ from experiments.events.job_events import SUBMITTED
 from experiments.events.log import (
     BEGAN,
     BEGUN,
+    CANCELLED,
     DRAINED,
     ENDED,
     EXITED,
+    FAILED,
     OF_REAL_JOBS,
     RELEASED,
     RESTORED,
@@ -91,7 +95,9 @@ class _Had:
         self._began = shown(self._start, begun["time"])
         self._told: list[Line] = []
         self._before: list[Line] = []  # of attempts before the last
-        self._again = self._taken_up = self._began_there = False
+        self._again: float | None = None  # when it was submitted anew, s
+        self._taken_up = self._began_there = self._over = False
+        self._drains: dict[str, list[float]] = {}  # when sites were drained, and took part again
 
     @property
     def lines(self) -> bool:
@@ -103,10 +109,15 @@ class _Had:
         self._last = event
         own, kind = event.get("job") == self._job.job, event["event"]
         self._began_there |= own and kind == BEGAN
+        if kind in (DRAINED, RESTORED):
+            self._drains.setdefault(event["site"], []).append(event["time"])
         if own and kind == SUBMITTED and self._hearing.tellers:  # it was killed, or held
             self._before += self._so_far()
             self._hearing.tellers.clear()
-            self._again = True
+            self._again = event["time"]
+        if own and kind == SUBMITTED:
+            for site in filter(partial(self._is_drained, at=event["time"]), self._drains):
+                self._told.append(Line(event["time"], [f"{site} has been drained by then"]))
         if kind not in (ENDED, *OF_REAL_JOBS):
             self._hearing.hear(event)
         elif own and kind == BEGAN and event["words"].startswith(audit.TAKEN_UP):
@@ -119,8 +130,15 @@ class _Had:
             at = before if at < before < at + TICK else at
             at = math.nextafter(at, -1.0) if kind == RELEASED else at  # before what follows from it
             self._told.append(Line(at, [*self._words(event)]))
+            self._over |= kind == FAILED or event["words"] == CANCELLED  # and it has not run
         elif kind in (DRAINED, RESTORED) and self._hearing.tellers and not self._began_there:
+            if self._over:
+                return
             self._told.append(Line(event["time"], [event["words"]]))
+
+    def _is_drained(self, site: str, at: float) -> bool:
+        """Tell whether a site starts no job at a time, s."""
+        return bisect_right(self._drains[site], at) % 2 == 1
 
     def _words(self, event: Event) -> Iterator[str]:
         """Yield what sites and people said of the job, how long it ran, and whether in time."""
@@ -137,10 +155,15 @@ class _Had:
         lines = [line for each in self._hearing.tellers.values() for line in each.lines]
         for line in lines:
             line.parts[0] = line.parts[0].replace("starts on ", "is to start on ", 1)
+            for site in filter(partial(self._is_drained, at=line.time or 0.0), self._drains):
+                drained = f"goes back, for {site} starts no job any more"
+                line.parts[0] = line.parts[0].replace(words.too_small(site), drained)
         if self._taken_up:
             return []
-        if self._again and lines:
-            lines[0].parts[0] = lines[0].parts[0].replace("submitted to ", "goes to ", 1)
+        if self._again is not None and lines:
+            first, *others = lines[0].parts
+            others = [part for part in others if not part.startswith(words.TAKEN_IN)]
+            lines[0] = Line(self._again, [first.replace("submitted to ", "goes to ", 1), *others])
         told_better = "finishes", words.rejection(None, WITHDRAWN).parts
         return [
             line

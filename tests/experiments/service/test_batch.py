@@ -8,7 +8,6 @@ import signal
 import subprocess
 import time
 from contextlib import closing, suppress
-from pathlib import Path
 
 import pytest
 
@@ -261,54 +260,6 @@ def test_what_runs_is_asked_to_end_and_then_killed(site, system, tmp_path):
     site.stop(1)
     assert news_of(site, End)[-1].exit_status == 9
     assert system.cancelled == [("t-1", False)]
-
-
-@pytest.mark.parametrize(("times", "status"), [(1, 9), (2, None)])
-def test_what_a_site_has_forgotten_ends_when_asked(
-    site, system, tmp_path, monkeypatch, times, status
-):
-    """As after its controller was killed, which says that it is cancelled, and has told no node."""
-    script = Path(batch.RUN_ONCE).read_text()
-    assert script.count("sleep 10") == 1
-    (tmp_path / "run_once.sh").write_text(script.replace("sleep 10", "sleep 0.1"))
-    monkeypatch.setattr(batch, "RUN_ONCE", str(tmp_path / "run_once.sh"))
-    monkeypatch.setattr(batch, "SIGN", 1.0)
-    ends = "exit 9" if status else ":"
-    text = f"trap '{ends}' TERM; touch {tmp_path}/on; while true; do sleep 0.05; done"
-    found, folder = job(tmp_path, text)
-    site.start(found, folder)
-    begun = time.monotonic()
-    while not (tmp_path / "on").exists():
-        assert time.monotonic() - begun < SOON
-        list(site.news())
-    system.cancel = lambda token, at_once: system.cancelled.append((token, at_once))
-    site.stop(1)
-    system.listed["t-1"] = Listed(True, "CANCELLED")
-    if times == 2:
-        time.sleep(0.5)
-        assert not [each for each in site.news() if isinstance(each, End)]
-        site.stop(1, at_once=True)
-    assert news_of(site, End)[-1].exit_status == status
-
-
-def test_what_is_asked_to_end_while_it_starts_does_not_begin(site, system, tmp_path):
-    """A controller says that it runs before its node has its script, which hears no signal."""
-    found, folder = job(tmp_path, f"touch {tmp_path}/on; sleep 60")
-    scripts = []
-    system.submit = lambda token, job, script, output: scripts.append(script)
-    system.listed = {"t-1": Listed(False, "RUNNING")}
-    system.cancel = lambda token, at_once: system.cancelled.append((token, at_once))
-    site.start(found, folder)
-    begun = time.monotonic()
-    while not scripts:
-        assert time.monotonic() - begun < SOON
-        list(site.news())
-    site.stop(1)
-    while not system.cancelled:
-        assert time.monotonic() - begun < SOON
-    subprocess.run(["/bin/sh", *scripts[0]], timeout=SOON, check=False)
-    assert news_of(site, End)[-1].exit_status == 143
-    assert not (tmp_path / "on").exists()
 
 
 def test_what_is_cancelled_before_it_is_submitted_never_is(site, system, tmp_path):

@@ -1,0 +1,94 @@
+"""Stories of real jobs tell what people did: cancel, hold, release, drain."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import closing
+
+import pytest
+
+from experiments.service.grid_file import load_grid
+from experiments.service.serving import serving
+from experiments.service.store import Store
+from tests.experiments.commands import call
+
+from .served import GRID
+from .test_history import told
+from .test_service import until
+
+
+def test_who_starts_since_another_left_the_queue_is_told_so(grid, state):
+    grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 4"))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        for seconds, size, time_s in ((60, 3, 60.0), (1, 4, 60.0), (0, 1, 600.0)):
+            store.add(["sleep", str(seconds)], size, time_s)
+        service.step()
+        until(service, lambda: store.job(1).started is not None)
+        store.update(2, cancelled=1)
+        until(service, lambda: store.job(3).ended is not None)
+        store.update(1, cancelled=1)
+        service.run(once=True)
+    (words,), _ = told(state, 3)
+    text = " ".join(words)
+    assert "job 2 has just left the queue" in text
+    assert "should have ended" not in text
+
+
+def test_waits_of_who_was_held_are_since_the_submission(grid, state):
+    grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        for seconds in ("2", "0"):
+            store.add(["sleep", seconds], 1)
+        service.step()
+        store.update(2, held=True)
+        service.step()
+        time.sleep(1.5)
+        store.update(2, held=False)
+        service.run(once=True)
+        waited = store.job(2).started - store.job(2).submitted
+    (words,), _ = told(state, 2)
+    (line,) = [each for each in words if each.startswith("is to start")]
+    assert float(re.search(r"([\d.]+) s after its submission", line)[1]) == pytest.approx(
+        waited, abs=0.6
+    )
+    assert words.index("released") < next(
+        at for at, each in enumerate(words) if each.startswith("goes to ")
+    )
+
+
+def test_drains_are_told_to_whom_they_matter(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        for only in ("A", "A", "A"):
+            store.add(["sleep", "1"], 2, only=only)
+        store.add(["sleep", "2"], 1)
+        store.add(["true"], 1)  # waits at B, and goes back when that is drained
+        service.step()
+        store.update(3, cancelled=1)
+        service.step()
+        for site in "AB":
+            call("drain", "--state", state, site)
+        service.step()
+        late = store.add(["true"], 1, only="A")
+        service.step()
+        for site in "AB":
+            call("drain", "--state", state, site, "--undo")
+        service.run(once=True)
+    (words,), _ = told(state, late)
+    assert "A has been drained by then" in words
+    (words,), _ = told(state, 3)
+    assert not [line for line in words if "starts no job" in line or "takes part" in line]
+    texts = [" ".join(told(state, job)[0][0]) for job in range(1, 6)]
+    assert not [text for text in texts if "too small" in text]
+    assert [text for text in texts if "goes back, for B starts no job any more" in text]
+
+
+def test_a_waiting_job_is_cancelled_before_a_service_knows(grid, state):
+    with closing(Store(state, make=True)) as store:
+        store.add(["true"], 1)
+    assert call("cancel", "--state", state, 1).exit_code == 0
+    shown = call("queue", "--state", state).stdout
+    assert "waiting, cancelled" in shown
