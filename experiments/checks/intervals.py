@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from experiments.checks.verdicts import Verdict
 from experiments.run.result_files import ResultFiles, Row, measured_links, read_timeline
-from grid.world.validation import TOO_LARGE
+from grid.world.validation import at_arrival
 
 RELATIVE = 1e-9
 """Difference that rounding makes, of what all jobs would wait until the end of an interval."""
@@ -38,7 +38,7 @@ def _waits_are_known(result: ResultFiles) -> bool:
     """Tell whether rows tell when each job waited: not before a start but the last, or none."""
     summary = result.summary
     rejections, left = summary["rejections"].keys(), summary.get("unfinished")
-    return summary["metrics"]["restarts"] == 0 and not left and rejections <= {TOO_LARGE}
+    return summary["metrics"]["restarts"] == 0 and not left and all(map(at_arrival, rejections))
 
 
 def _wrong_waits(

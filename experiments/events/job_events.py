@@ -26,7 +26,7 @@ from grid.kernel.state import (
     TRANSIT,
     VACANT,
 )
-from grid.world.validation import TOO_LARGE, why_rejected
+from grid.world.validation import at_arrival, why_rejected
 
 SUBMITTED, KNOWN, SENT, LANDED, STARTED = "submitted", "known", "sent", "landed", "started"
 STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)
@@ -103,7 +103,7 @@ class JobEvents:
             if np.isnan(row["start"]):
                 why = why_rejected(world.storage, row)
                 known = STEPS.index(KNOWN)
-                yield from self._steps(row, steps, known + (why != TOO_LARGE), {}, True)
+                yield from self._steps(row, steps, known + (not at_arrival(why)), {}, True)
                 rejected: Event = {"event": REJECTED, **job.facts(), "reason": why}
                 yield self._known_in(job), _WAY + known + 1, number, rejected
                 continue

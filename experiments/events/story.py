@@ -18,7 +18,7 @@ from experiments.show.numbers import instant
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LANDING, LOCAL, NONE, RUNNING, TRANSIT
 from grid.workloads.synthetic import BatchWorkload
-from grid.world.validation import TOO_LARGE, why_rejected
+from grid.world.validation import at_arrival, why_rejected
 
 
 @dataclass
@@ -165,7 +165,7 @@ def _start(names: Sequence[str], known: Known, job: np.void) -> Line:
 def _end(model: GridModel, names: Sequence[str], known: Known, job: np.void) -> Iterator[Line]:
     if np.isnan(job["start"]):
         why = why_rejected(model.world.storage, job)
-        yield words.rejection(float(job["arrival"]) if why == TOO_LARGE else None, why)
+        yield words.rejection(float(job["arrival"]) if at_arrival(why) else None, why)
         return
     yield _start(names, known, job)
     yield Line(float(job["finish"]), [f"finishes{in_time(job)}"])

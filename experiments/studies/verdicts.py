@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,9 @@ import pandas as pd
 from experiments.scenario.assignments import shown
 from experiments.show.comparing import rejected_more
 from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
-from experiments.show.numbers import PLAIN, POINTS, duration, listed, signed_percent
+from experiments.show.numbers import PLAIN, POINTS, counted, duration, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS
+from experiments.studies.tables import RANKED
 
 if TYPE_CHECKING:
     from experiments.studies.tables import StudyTables
@@ -34,11 +35,14 @@ class Setting:
         The setting in words, "" if there is only one.
     rows : DataFrame
         Its rows of the ranking.
+    others_alike : int
+        Settings with the same numbers: as a rule, no policy reads what tells them apart.
     """
 
     outcome: StudyTables
     place: str
     rows: pd.DataFrame
+    others_alike: int = 0
 
     @cached_property
     def ranked(self) -> pd.DataFrame:
@@ -88,21 +92,42 @@ class Setting:
 
 
 def settings_of(outcome: StudyTables) -> list[Setting]:
-    """Return the settings of a study, each with its workload."""
-    return [
-        Setting(outcome, place_of(outcome, place), rows)
-        for place, rows in outcome.ranking.groupby(outcome.where, sort=False)
-    ]
+    """Return the settings of a study, each with its workload; of those of the same numbers, one."""
+    found: dict[tuple[Any, str], Setting] = {}
+    for place, rows in outcome.ranking.groupby(outcome.where, sort=False):
+        numbers = rows[[*RANKED]].to_json(orient="values", double_precision=15)
+        if (key := (place[0], numbers)) in found:
+            found[key] = replace(found[key], others_alike=found[key].others_alike + 1)
+        else:
+            found[key] = Setting(outcome, place_of(outcome, place), rows)
+    return [*found.values()]
 
 
 def verdicts(outcome: StudyTables) -> Iterator[str]:
     """Yield which policies are surely best, in all settings and in each."""
     settings = settings_of(outcome)
-    if len(settings) > 1 and len(outcome.study.compared) > 1:
+    if several := len(outcome.study.compared) > 1:
+        yield from _alike(settings)
+    if len(settings) > 1 and several:
         yield from _of_all(outcome, settings)
     yield from map(_of_one, settings[:NAMED])
     if len(settings) > NAMED:
         yield f"The ranking has the other {len(settings) - NAMED} settings."
+
+
+def _alike(settings: Sequence[Setting]) -> Iterator[str]:
+    """Yield that settings count once, if some do."""
+    more = sum(setting.others_alike for setting in settings)
+    if more and len(settings) == 1:
+        all_ = "Both" if more == 1 else f"All {more + 1}"
+        yield f"{all_} settings have the same numbers: they count as one."
+    elif more:
+        have = "has" if more == 1 else "have"
+        total = more + len(settings)
+        yield (
+            f"{more} of the {total} settings {have} the same numbers as another: the "
+            f"{len(settings)} that differ count."
+        )
 
 
 def _of_all(outcome: StudyTables, settings: Sequence[Setting]) -> Iterator[str]:
@@ -141,6 +166,8 @@ def _how_often(settings: Any) -> dict[str, int]:
 
 def _of_one(setting: Setting) -> str:
     outcome, where = setting.outcome, f"{setting.place}: " if setting.place else ""
+    if setting.others_alike:
+        where = f"{setting.place} and {counted(setting.others_alike, 'other')} alike: "
     ranked, names = setting.ranked, setting.leaders
     unranked = [str(name) for name in setting.rows["policy"] if name not in set(ranked["policy"])]
     if not names:

@@ -157,7 +157,8 @@ def test_one_that_beats_all_with_fewer_jobs_is_told_of(tmp_path):
     def result(policy, workload, setting, replication):
         slower = 0.0 if policy.startswith("ect") else 50.0
         rejected = {"rejected": 3.0} if policy.startswith("ect") else {}
-        return {"mean_turnaround": 100.0 + slower + NOISE[replication], **rejected}
+        value = 100.0 + slower + NOISE[replication] + setting["link_mbps"] / 1e4
+        return {"mean_turnaround": value, **rejected}
 
     told = read(tmp_path, result, replications=8).sentences()
     none = "In none of the 2 settings is a policy surely better than all others"
@@ -169,7 +170,7 @@ def test_who_loses_most_windows_is_not_called_best(tmp_path):
     """One policy has the better mean by one window of six, the other one in five of them."""
 
     def result(policy, workload, setting, replication):
-        jobs = 100.0 + NOISE[replication]
+        jobs = 100.0 + NOISE[replication] + setting["link_mbps"] / 1e4
         if policy.startswith("ect"):
             return {"mean_turnaround": jobs}
         return {"mean_turnaround": jobs + 5 if replication < 5 else jobs - 90}
@@ -351,7 +352,8 @@ def test_who_is_surely_beaten_is_told_and_no_one_is_called_last(tmp_path):
             "ect over easy": 20.0,
             "dll over fcfs": 9 * NOISE[replication] + 90,
         }
-        return {"mean_turnaround": 100.0 + worse.get(policy, 25.0) + 0.1 * (replication % 3)}
+        more = 0.1 * (replication % 3) + setting["link_mbps"] / 1e4
+        return {"mean_turnaround": 100.0 + worse.get(policy, 25.0) + more}
 
     text = STUDY.replace('local = "fcfs"', 'local = ["fcfs", "easy"]')
     outcome = read(tmp_path, result, text=text)

@@ -193,7 +193,7 @@ def test_what_nobody_reads_changes_no_jobs(tmp_path):
 
 def test_whole_values_are_told_as_such(tmp_path):
     text = STUDY.replace("link_mbps = [100, 1000]", "link_mbps = [1.5, 30_000_000.0]")
-    path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
+    path = made_up(tmp_path / "study.db", lambda *of: {"mean_turnaround": of[2]["link_mbps"]}, text)
     told = "\n".join(StudyOutcome.read(path).sentences())
     assert "link_mbps 30000000:" in told
     assert "30000000.0" not in told
@@ -227,8 +227,9 @@ def test_settings_are_counted_in_one_way(vary, logs, at, total, tmp_path):
     text = STUDY.replace("[vary]\nlink_mbps = [100, 1000]", f"[vary]\n{vary}" if vary else "")
     text += "\n[workloads]\n" + "".join(f'{name} = "{name}.swf"\n' for name in logs)
 
-    def result(policy, *_):
-        return {"mean_turnaround": 1.0 + policy.startswith("dll")}
+    def result(policy, workload, setting, replication):
+        faster = setting.get("link_mbps", 0) / 1e4
+        return {"mean_turnaround": 1.0 + policy.startswith("dll") - faster}
 
     told = StudyOutcome.read(made_up(tmp_path / "study.db", result, text)).sentences()
     assert told[0].startswith(f"2 policies compared at {at}, by")
@@ -238,6 +239,27 @@ def test_settings_are_counted_in_one_way(vary, logs, at, total, tmp_path):
             "all policies and settings have the same seed, so that differences are of the same "
             "jobs, but for those between workloads."
         )
+
+
+def test_settings_of_the_same_numbers_count_once(tmp_path):
+    """No policy reads the population, and at one bandwidth they all come to the same."""
+    varied = "link_mbps = [100, 1000, 2000]\npopulation = [10, 20]"
+    text = STUDY.replace("link_mbps = [100, 1000]", varied)
+
+    def result(policy, workload, setting, replication):
+        faster = min(setting["link_mbps"], 1000) / 1e4
+        return {"mean_turnaround": 1.0 + policy.startswith("dll") - faster}
+
+    told = StudyOutcome.read(made_up(tmp_path / "study.db", result, text)).sentences()
+    assert "4 of the 6 settings have the same numbers as another: the 2 that differ count." in told
+    assert "ect over fcfs is surely the best in both settings." in told
+    assert any(line.startswith("link_mbps 100, population 10 and 1 other alike: ") for line in told)
+    assert any(line.startswith("link_mbps 1000, population 10 and 3 others alike") for line in told)
+    text = STUDY.replace("link_mbps = [100, 1000]", "population = [10, 20]")
+    result = lambda policy, *_: {"mean_turnaround": 1.0 + policy.startswith("dll")}  # noqa: E731
+    told = StudyOutcome.read(made_up(tmp_path / "one.db", result, text)).sentences()
+    assert "Both settings have the same numbers: they count as one." in told
+    assert not any("in both settings" in line for line in told)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -308,6 +330,7 @@ def test_who_of_several_best_rejected_more_is_named(tmp_path):
 def test_who_rejected_none_is_surely_the_best_beside_a_tied_one_that_did(tmp_path):
     def result(policy, workload, setting, replication):
         wait = 9.0 if policy.split()[0] in ("ect", "dll") else 20.0 + 0.01 * NOISE[replication]
+        wait += setting["link_mbps"] / 1e4
         return {"mean_turnaround": wait, "rejected": 2.0 * policy.startswith("ect")}
 
     text = STUDY.replace('"dll"]', '"dll", "wrand"]')
