@@ -145,7 +145,8 @@ class EarliestCompletionScheduler(GlobalScheduler):
 
     The book says when each processor will be free, as if every cluster served its jobs first come,
     first served, and they ran for what PACE predicts. Ends at other times correct it only where
-    nothing is left: a cluster all of whose jobs are known to have ended is taken to be free.
+    nothing is left: a cluster all of whose jobs are known to have ended is taken to be free. When a
+    real job is cancelled that waits, the book of its cluster is made anew, of what is there.
     """
 
     only_chooses, reads_components = True, False
@@ -163,6 +164,18 @@ class EarliestCompletionScheduler(GlobalScheduler):
             if offer.end < earliest:
                 best, earliest = offer, offer.end
         return self.taken(job, best)
+
+    def withdrawn(self, cluster: int) -> None:
+        """Make the book of a cluster anew, of the jobs that run and wait there."""
+        now, jobs, free_at = self.model.now, self.model.world.jobs, self._free_at[cluster]
+        free_at[:] = 0.0
+        running, counts = jobs.running(cluster)
+        ends = jobs["start"][running] + jobs["predicted_time"][running]
+        for at in np.argsort(ends, kind="stable").tolist():
+            _book(free_at, counts.item(at), now, max(0.0, ends.item(at) - now), True)
+        for slot in jobs.waiting(cluster).tolist():
+            size, time = jobs["size"].item(slot), jobs["predicted_time"].item(slot)
+            _book(free_at, size, now, time, True)
 
     def offers(self, job: Job) -> Iterator[Offer]:
         """Yield where and when the job is expected to run, in the order of clusters."""

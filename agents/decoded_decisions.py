@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
-from agents.view import KnownCluster
+from agents.view import Job, KnownCluster
 from grid.errors import PlacementError
 from grid.kernel.state import NONE, REJECT, START
 from grid.world.world import World
@@ -79,3 +79,24 @@ def compiled_method(of: type, method: str) -> Dispatcher | None:
     if isinstance(function, staticmethod):
         function = function.__func__
     return function if isinstance(function, Dispatcher) else None
+
+
+def slots_of(jobs: Sequence[Job], order: Any) -> list[int]:
+    """Return the slots of jobs in the order of a plan, which has each of them once.
+
+    Raises
+    ------
+    PlacementError
+        If it has not.
+    """
+    if not isinstance(order, Iterable) or isinstance(order, set | frozenset):  # of no order
+        raise PlacementError(f"plan: {order!r}; accepted: a sequence of the jobs given")
+    left = {job: job.slot for job in jobs}
+    chosen = []
+    for job in order:
+        if not isinstance(job, Job) or job not in left:
+            raise PlacementError(f"plan: {job!r}; accepted: each of the jobs given, once")
+        chosen.append(left.pop(job))
+    if left:
+        raise PlacementError(f"plan without {next(iter(left))!r}; accepted: all the jobs given")
+    return chosen

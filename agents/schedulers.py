@@ -18,7 +18,7 @@ A **local scheduler** orders the jobs of one cluster. Subclass `LocalScheduler` 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -28,7 +28,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from agents.a4.broker import A4Broker
-from agents.decoded_decisions import Answer, compiled_method, queue_of, rank_of, start_of
+from agents.decoded_decisions import Answer, compiled_method, queue_of, rank_of, slots_of, start_of
 from agents.messages import Message
 from agents.muscle.reports import Reports
 from agents.protocols import Cluster, Grid, NamedAgent
@@ -230,6 +230,12 @@ class GlobalScheduler(Scheduler, GlobalRules):
         """Make the schedulers of brokers between it and clusters; return them by their names."""
         return {}
 
+    def withdrawn(self, cluster: int) -> None:
+        """Take note that a job leaves which has waited at a cluster, by index, and has not run.
+
+        Nothing leaves so but real jobs (`experiments.service`). Brokers are told in their own time.
+        """
+
     def largest_job(self) -> int:
         """Return the most processors of a job that can ever start; larger ones are rejected."""
         sizes = self.model.world.platform.sizes
@@ -386,15 +392,4 @@ class PlanningScheduler(LocalScheduler):
         if not slots:
             return []
         jobs = [Job(self.model.world, slot) for slot in slots]
-        order = self.plan(jobs, release)
-        if not isinstance(order, Iterable) or isinstance(order, set | frozenset):  # of no order
-            raise PlacementError(f"plan: {order!r}; accepted: a sequence of the jobs given")
-        left = {job: job.slot for job in jobs}
-        chosen = []
-        for job in order:
-            if not isinstance(job, Job) or job not in left:
-                raise PlacementError(f"plan: {job!r}; accepted: each of the jobs given, once")
-            chosen.append(left.pop(job))
-        if left:
-            raise PlacementError(f"plan without {next(iter(left))!r}; accepted: all the jobs given")
-        return chosen
+        return slots_of(jobs, self.plan(jobs, release))

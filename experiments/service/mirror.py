@@ -13,7 +13,7 @@ from agents.model import GridModel
 from experiments.service.store import LiveJob
 from grid.jobs import JobArray, job_table
 from grid.kernel.dtypes import FINISHED
-from grid.kernel.state import COALLOCATED, GLOBAL, LOCAL, RUNNING
+from grid.kernel.state import COALLOCATED, GLOBAL, LOCAL, NONE, RUNNING
 from grid.platform.multicluster import Platform
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import Cleaning
@@ -142,7 +142,10 @@ class Mirror(GridModel):
         there = jobs.there
         for slot, job in zip(there.tolist(), jobs["number"][there].tolist(), strict=True):
             if job in self._leaving and jobs["status"][slot] in (GLOBAL, LOCAL):
+                cluster = jobs["cluster"].item(slot)
                 jobs.withdraw(slot)
+                if cluster != NONE:
+                    self.scheduler.withdrawn(cluster)
                 self._leaving.remove(job)
             elif job in self._leaving and jobs["status"][slot] in (RUNNING, COALLOCATED):
                 self._leaving.remove(job)

@@ -204,3 +204,26 @@ def test_only_what_waits_can_be_withdrawn():
     assert model.withdrawals() == []
     with pytest.raises(PlacementError, match="accepted: jobs that wait in a queue"):
         model.world.jobs.withdraw(0)
+
+
+def test_nobody_is_sent_elsewhere_for_a_job_that_has_left():
+    """ECT goes by a book of its own, which a long job at the first cluster would fill."""
+    model = mirror(Platform.star([4, 4]), "ect", "fcfs")
+    rows = job_table(4)
+    rows["size"] = [4, 4, 4, 4]
+    rows["requested_time"] = [60.0, 100.0, 36000.0, 50.0]
+    rows["runtime"] = np.inf
+    model.submit(rows[:3])
+    model.advance(1.0)
+    assert model.starts() == [(1, 0), (2, 1)]
+    assert model.waiting_at(0) == [3]
+    model.withdraw(3)
+    last = rows[3:]
+    last["arrival"] = 2.0
+    model.submit(last)
+    model.advance(2.0)
+    assert model.waiting_at(0) == [4]
+    model.advance(60.0)
+    model.end(1)
+    model.advance(60.0)
+    assert model.starts() == [(4, 0)]
