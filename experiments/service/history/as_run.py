@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from experiments.run.files import SUMMARY
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.service.store import DONE, FILE, LiveJob, Store
-from experiments.show.numbers import counted
+from experiments.show.numbers import counted, listed
 from experiments.studies.outputs import write_csv
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
@@ -66,8 +67,10 @@ def as_run(folder: Path) -> Iterator[Path]:
         summary["served"] = served = " and ".join(" over ".join(pair) for pair in pairs)
         noted = [f"jobs as they ran in truth, served by {served}; nothing is simulated"]
         noted.append("sites are those of jobs that ran, as large as they have ever been served")
-        if failed := sum(job.state != DONE for job in ran):
-            noted.append(f"completed means ended: {counted(failed, 'job')} did not succeed")
+        if bad := Counter(job.state for job in ran if job.state != DONE):
+            who = counted(bad.total(), "job")
+            how = listed([f"{count} {state}" for state, count in sorted(bad.items())])
+            noted.append(f"completed means ended: {who} did not succeed ({how})")
         if again := sum(job.attempt - 1 for job in ran):
             attempts = counted(again, "attempt")
             noted.append(f"left out: {attempts} before the last, of jobs that were killed")

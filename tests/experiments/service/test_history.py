@@ -139,7 +139,7 @@ def test_a_job_that_is_killed_again_and_again_has_failed(grid, state, monkeypatc
     call("report", state, "-o", page)
     text = page.read_text()
     assert "Left out: 2 attempts before the last, of jobs that were killed" in text
-    assert "Completed means ended: 1 job did not succeed" in text
+    assert "Completed means ended: 1 job did not succeed (1 failed)" in text
 
 
 def test_people_are_in_the_story(grid, state):
