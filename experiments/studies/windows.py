@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from experiments.show.numbers import instants
@@ -38,4 +39,6 @@ def dates(outcome: StudyTables) -> Iterator[str]:
         if zone and found:
             one, *more = found
             whose = "Windows" if more else "The window"
-            yield f"{whose} of {workload}: from {one[0]} to {found[-1][1]}, by {zone}."
+            gaps = sum(before[1] != after[0] for before, after in pairwise(found))
+            but = f", with a gap before {gaps} of them" if gaps else ""
+            yield f"{whose} of {workload}: from {one[0]} to {found[-1][1]}, by {zone}{but}."

@@ -18,7 +18,7 @@ WINDOWS = {"mine": [[0.0, DAY], [DAY, 2 * DAY], [2 * DAY, 3 * DAY]]}
 
 def study_of(**told):
     outcome = outcome_of({"A": [60.0, 30.0], "B": [90.0, 120.0]})  # two of three windows have run
-    return replace(outcome, provenance={"windows": WINDOWS, **told})
+    return replace(outcome, provenance={"windows": WINDOWS} | told)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,13 @@ def test_dates_of_windows_are_told_by_the_clock_of_the_site(start, says):
     page = study_page(outcome)
     assert "2003-03-30 12:30" in page
     assert "2003-04-01" not in page  # which has not run
+
+
+def test_gaps_between_windows_are_told():
+    apart = {"mine": [[0.0, DAY], [3 * DAY, 4 * DAY]]}
+    outcome = study_of(starts={"mine": "2003-03-29T12:30:00+02:00"}, windows=apart)
+    (line,) = [line for line in outcome.sentences() if line.startswith("Windows of mine")]
+    assert line.endswith("to 2003-04-02 12:30:00, by UTC+02:00, with a gap before 1 of them.")
 
 
 @pytest.mark.parametrize("told", [{}, {"starts": {"mine": "9999-12-31T00:00:00"}}])
