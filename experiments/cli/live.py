@@ -284,12 +284,14 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
     ):
         told = connection.forecast(*jobs, progress=progress, workers=cores(), **options)
         drained = connection.store.note("drained") or []
+        limits = connection.store.note("limits") or {}
+    away = [name for name, most in limits.items() if most == 0 and name not in drained]
     rows = told.rows(jobs)
     if as_json:
         given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}
         click.echo(json.dumps({**given, "jobs": rows, "sites": told.of_sites()}))
     else:
-        print_forecast(told, rows, drained, Console())
+        print_forecast(told, rows, drained, away, Console())
 
 
 @click.command()

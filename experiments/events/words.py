@@ -20,6 +20,8 @@ LEVEL = "jobs x times x sizes over slacks x processors"
 
 TAKEN_IN = "taken in"
 """How words begin of when a job was heard of that had been submitted before."""
+TOO_SMALL = "has become too small for it"
+"""What is said of a cluster that gives a job back."""
 
 
 class Line(NamedTuple):
@@ -220,7 +222,7 @@ def were_away(most: int, where: str = "") -> str:
 
 def too_small(cluster: str) -> str:
     """Tell that a job goes back that a cluster can no longer hold."""
-    return f"goes back, for {cluster} has become too small for it"
+    return f"goes back, for {cluster} {TOO_SMALL}"
 
 
 def rejection(time: float | None, reason: str) -> Line:

@@ -8,12 +8,12 @@
 # FOLDER/place, of a batch system, has the environment and the folder of the command; FOLDER/alive is
 # made anew every ten seconds then, for nobody else can tell whether the command runs; and a signal that
 # FOLDER/signal names is sent then, for a batch system may have forgotten what runs.
+trap : HUP INT TERM  # the command gets them, too
 folder=$1
 shift
 [ -e "$folder/held" ] && exit 0
 ln -s "$$" "$folder/claim" 2>/dev/null || exit 0
 (: > "$folder/started") 2>/dev/null
-trap : HUP INT TERM  # the command gets them, too
 beat=
 if [ -e "$folder/place" ]
 then

@@ -101,9 +101,7 @@ class Service:
     def _begin(self, seed: int) -> None:
         """Make the mirror, and take up what is there."""
         store, scenario = self.store, self.grid.scenario
-        if (began := store.note("began")) is None:
-            began = store.note("began", time.time())
-        self._began = float(began)
+        self._began = float(store.note("began") or store.note("began", time.time()))
         self.grid.note_in(store)
         self.model: Any = scenario.model(seed, made=Mirror)
         self._early = Early(self.model, self.sites, store)
@@ -111,7 +109,7 @@ class Service:
         self._audit = Audit(self.model, store.folder, scenario, self._began)
         self._stopping = self._credited = False
         self._last = 0  # number of the last job that was taken in
-        self._held: set[int] = set()  # jobs that are not to start, as far as that was told
+        self._held = {*(store.note("told_held") or ())}  # jobs not to start, as far as told
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
         self._drained: set[str] = set()  # sites that start no job
         self._limits = scenario.platform.sizes.tolist()  # how many processors jobs may hold at each
@@ -253,8 +251,9 @@ class Service:
             if job.state == WAITING:
                 self._submit(job)
         held = self.store.held()
-        new, released, self._held = held - self._held, self._held - held, held
-        for job in map(self.store.job, sorted(new | released)):
+        if changed := held ^ self._held:
+            self._held = {*self.store.note("told_held", sorted(held))}
+        for job in map(self.store.job, sorted(changed)):
             if job.state == WAITING and job.held:
                 self._audit.told_of(log.HELD, "held", job)
                 self.model.withdraw(job.job)
@@ -370,8 +369,8 @@ class Service:
         if began is None:
             self._tell(log.SAID, f"may begin at {job.site}", job, site=job.site)
         else:
-            facts = {"site": job.site, "at": self._since(began)}
-            self._tell(log.BEGAN, f"{TAKEN_UP} {job.site}", job, **facts)
+            at = self._since(began)
+            self._tell(log.BEGAN, f"{TAKEN_UP} {job.site}", job, site=job.site, at=at)
 
     def _site(self, job: LiveJob) -> Site:
         return next(site for site in self.sites if site.name == job.site)

@@ -23,11 +23,13 @@ from experiments.service.at_sites.batch_system import (
     RefusedError,
 )
 from experiments.service.at_sites.site import (
+    ANSWERS,
     CLAIM,
     EXIT_STATUS,
     OUTPUT,
     PLACE,
     RUN_ONCE,
+    SILENT,
     STARTED,
     Began,
     End,
@@ -36,6 +38,7 @@ from experiments.service.at_sites.site import (
     end_of,
     environment,
     have_end,
+    last_sign,
     lives,
     send,
 )
@@ -83,6 +86,7 @@ class _Job:
     began: bool = False
     stalled: float | None = None  # since when it holds processors and has not claimed itself
     missed: int = 0  # looks in succession in which it was not there
+    gone: float = 0.0  # when the first of them was
     waits: bool = False  # it was told that it does
     tries: int = 0
     why: str = ""  # it was not taken in
@@ -291,6 +295,7 @@ class BatchSite:
                 self._system.cancel(job.token, at_once=job.asked > 1)
                 job.told = job.asked
             return
+        job.gone = job.gone if job.missed else asked
         job.missed += 1
         if job.missed < AGREEING:
             return
@@ -299,7 +304,8 @@ class BatchSite:
             if not lives(job.folder, SIGN if state else SILENCE):
                 why = f"its processes were killed: {state}" if state else "not known there any more"
                 again = not state.startswith(GUILTY)
-                end = End(number, None, time.time(), why=why, again=again, lost=not state)
+                at = max(last_sign(job.folder), job.gone if state else 0.0)
+                end = End(number, None, at, why=why, again=again, lost=not state)
                 self._end(number, end)
             elif job.sent < job.asked:
                 send(job.folder, "KILL" if job.asked > 1 else "TERM")
@@ -337,14 +343,14 @@ class BatchSite:
         if not self._silent:
             self._silent = True
             self.capacity = 0
-            self._tell_of(Told(f"{self.name}: {why}; it gets no job until it answers again"))
+            self._tell_of(Told(f"{self.name}: {why}; {SILENT}"))
 
     def _answers(self) -> None:
         if self._silent:
             self._silent = False
             self.capacity = self._seen[0]
             told = f"{self.capacity} of {self._size} processors for our jobs"
-            self._tell_of(Told(f"{self.name}: answers again, {told}"))
+            self._tell_of(Told(f"{self.name}: {ANSWERS}, {told}"))
 
     def _tell_of(self, news: Began | End | Told) -> None:
         self._news.put(news)

@@ -21,6 +21,8 @@ PLACE, SIGNAL, ALIVE = "place", "signal", "alive"
 """What else it reads, and writes, of a job of a batch system."""
 OUTPUT = "output"
 """What else: all that its command has written."""
+SILENT, ANSWERS = "it gets no job until it answers again", "answers again"
+"""How it is told that a site does not answer, and that it does."""
 OF_JOB = "METASCHED_"
 """How the names of variables begin that a job finds in its environment."""
 
@@ -96,7 +98,8 @@ def ending(job: LiveJob, end: End, folder: Path) -> tuple[str, str]:
         return CANCELLED, ""
     if end.exit_status is None:
         return LOST if end.lost else FAILED, end.why or "its processes were killed"
-    return DONE if end.exit_status == 0 else FAILED, ""
+    state = DONE if end.exit_status == 0 else FAILED
+    return state, "before it was asked to end" if job.cancelled else ""
 
 
 def end_of(job: int, folder: Path) -> End | None:
@@ -147,19 +150,21 @@ def environment(job: LiveJob, site: str, folder: Path) -> Mapping[str, str]:
     return {**own, **{f"{OF_JOB}{key}": str(value) for key, value in told.items()}}
 
 
-def lives(folder: Path, lately: float) -> bool:
-    """Tell whether a job has given a sign of life lately (s), by the clock of its file system.
-
-    It is one of a batch system.
-    """
+def last_sign(folder: Path) -> float:
+    """Return when a job of a batch system gave its last sign of life, by the clock of its files."""
     last = -math.inf
     for each in (CLAIM, STARTED, ALIVE):
         with suppress(OSError):
             last = max(last, (folder / each).lstat().st_mtime)
+    return last
+
+
+def lives(folder: Path, lately: float) -> bool:
+    """Tell whether a job of a batch system has given a sign of life lately (s)."""
     with suppress(OSError):  # the disk is full
         probe = folder / "probe"
         probe.touch()
         now = probe.stat().st_mtime
         probe.unlink()
-        return now - last < lately
+        return now - last_sign(folder) < lately
     return True

@@ -17,9 +17,16 @@ from grid.foreign import plain
 
 
 def print_forecast(
-    found: Forecast, rows: Sequence[dict[str, Any]], drained: Sequence[str], console: Console
+    found: Forecast,
+    rows: Sequence[dict[str, Any]],
+    drained: Sequence[str],
+    away: Sequence[str],
+    console: Console,
 ) -> None:
-    """Print when jobs will start and end, one a row, from now on, and which sites are drained."""
+    """Print when jobs will start and end, one a row, from now on.
+
+    And which sites are drained, and have no processors for them at present.
+    """
     if not rows:
         console.print("no job waits or runs, but perhaps held ones")
         return
@@ -38,6 +45,9 @@ def print_forecast(
     print_whole(table, console)
     if drained:
         console.print(f"drained, so that no job starts there: {plain(', '.join(drained), 200)}")
+    if away:
+        where = plain(", ".join(away), 200)
+        console.print(f"taken to have no processors for good, as it has none now: {where}")
     console.print(f"medians and 90 % intervals of {counted(found.starts.shape[1], 'future')}")
     ended = counted(found.known, "job")
     if found.known < ENOUGH:

@@ -24,11 +24,13 @@ from experiments.events.log import (
     OF_REAL_JOBS,
     RELEASED,
     RESTORED,
+    SAID,
 )
 from experiments.events.message_events import Event
 from experiments.events.reading import events_of_file
 from experiments.events.words import Line, Story
 from experiments.run.result_files import parameters_of, platform_of
+from experiments.service.at_sites.site import ANSWERS, SILENT
 from experiments.service.history import audit
 from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import duration
@@ -60,7 +62,8 @@ def explain(folder: Path, job: int) -> list[Story]:
     had: list[_Had] = []
     for event in events_of_file(path):
         if event["event"] == BEGUN:
-            had = [each for each in had if each.lines] + [_Had(found, path, event)]
+            had = [each for each in had if each.lines]
+            had.append(_Had(found, path, event, not had))
         if not had:
             raise GridError(f"{path}:1: no service; accepted: {audit.WRITTEN}")
         had[-1].hear(event)
@@ -80,10 +83,12 @@ class _Had:
         The audit log.
     begun : Event
         Line with which the service began.
+    first : bool
+        None had it before.
     """
 
-    def __init__(self, job: LiveJob, path: Path, begun: Event) -> None:
-        self._job, self._last = job, begun
+    def __init__(self, job: LiveJob, path: Path, begun: Event, first: bool) -> None:
+        self._job, self._last, self._first = job, begun, first
         where = f"{path}:{begun['serial']}"
         try:
             platform = platform_of(begun["platform"], where)
@@ -131,9 +136,7 @@ class _Had:
             at = math.nextafter(at, -1.0) if kind == RELEASED else at  # before what follows from it
             self._told.append(Line(at, [*self._words(event)]))
             self._over |= kind == FAILED or event["words"] == CANCELLED  # and it has not run
-        elif kind in (DRAINED, RESTORED) and self._hearing.tellers and not self._began_there:
-            if self._over:
-                return
+        elif self._hearing.tellers and not (self._began_there or self._over) and _is_of_site(event):
             self._told.append(Line(event["time"], [event["words"]]))
 
     def _is_drained(self, site: str, at: float) -> bool:
@@ -158,11 +161,15 @@ class _Had:
             for site in filter(partial(self._is_drained, at=line.time or 0.0), self._drains):
                 drained = f"goes back, for {site} starts no job any more"
                 line.parts[0] = line.parts[0].replace(words.too_small(site), drained)
+            line.parts[0] = line.parts[0].replace(words.TOO_SMALL, "has too few processors now")
         if self._taken_up:
             return []
-        if self._again is not None and lines:
+        if lines and (self._again is not None or not self._first):  # it has been taken in before
             first, *others = lines[0].parts
             others = [part for part in others if not part.startswith(words.TAKEN_IN)]
+            lines[0] = lines[0]._replace(parts=[first, *others])
+        if lines and self._again is not None:
+            first, *others = lines[0].parts
             lines[0] = Line(self._again, [first.replace("submitted to ", "goes to ", 1), *others])
         told_better = "finishes", words.rejection(None, WITHDRAWN).parts
         return [
@@ -191,6 +198,13 @@ class _Had:
             lines += ends
         since = f", as the service had it that began at {self._began}" if len(had) > 1 else ""
         return Story(f"{head}{since}", lines, self._start)
+
+
+def _is_of_site(event: Event) -> bool:
+    """Tell whether a site was drained or silent, or no longer is."""
+    said = event["event"] == SAID and "job" not in event
+    silent = said and (SILENT in event["words"] or f": {ANSWERS}" in event["words"])
+    return silent or event["event"] in (DRAINED, RESTORED)
 
 
 def _merged(lines: Sequence[Line], told: Sequence[Line]) -> list[Line]:

@@ -54,7 +54,9 @@ def test_what_a_site_has_forgotten_ends_when_asked(
         time.sleep(0.5)
         assert not [each for each in site.news() if isinstance(each, End)]
         site.stop(1, at_once=True)
-    assert news_of(site, End)[-1].exit_status == status
+    (asked, end) = time.time(), news_of(site, End)[-1]
+    assert end.exit_status == status
+    assert end.time < asked + 0.9  # and not when it was taken to be over
 
 
 def test_what_is_asked_to_end_while_it_starts_does_not_begin(site, system, tmp_path):

@@ -137,6 +137,7 @@ def test_jobs_are_cancelled_before_and_while_they_run(grid, state):
         for _ in range(5):
             store.add(["sleep", "1000"], 1)
         until(service, lambda: len(store.jobs("state = 'running'")) == 3)
+        until(service, (state / "jobs" / "1" / "started").exists)
         for number in (1, 4):
             assert call("cancel", "--state", state, number).exit_code == 0
         until(service, lambda: store.job(1).ended is not None and store.job(5).state == "running")
@@ -214,7 +215,7 @@ def test_what_has_ended_before_anybody_asked_it_to_is_not_cancelled(grid, state,
         assert time.monotonic() - begun < SOON
         time.sleep(0.05)
     (job,), _ = served(grid, state)
-    assert (job.state, job.exit_status) == ("done", 0)
+    assert (job.state, job.exit_status, job.why) == ("done", 0, "before it was asked to end")
 
 
 def test_what_is_cancelled_twice_while_no_service_is_there_is_killed(grid, state, tmp_path):

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from experiments.service.at_sites.site import Told
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
 from experiments.service.store import Store
@@ -92,3 +93,39 @@ def test_a_waiting_job_is_cancelled_before_a_service_knows(grid, state):
     assert call("cancel", "--state", state, 1).exit_code == 0
     shown = call("queue", "--state", state).stdout
     assert "waiting, cancelled" in shown
+
+
+def test_a_release_while_no_service_is_there_is_told_by_the_next(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["true"], 1, held=True)
+        service.step()
+    time.sleep(1.1)
+    assert call("release", "--state", state, 1).exit_code == 0
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.run(once=True)
+    stories, _ = told(state, 1)
+    assert stories[0][0] == "held"
+    assert "released" in stories[1]
+    assert not [line for line in stories[1] if "taken in" in line]
+
+
+def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "1"], 2, only="A")
+        service.store.add(["true"], 2, only="A")
+        service.step()
+        site = service.sites[0]
+        site.capacity = 0
+        news = [Told("A: no route; it gets no job until it answers again")]
+        site.news, before = lambda: iter(news), site.news
+        service.step()
+        call("forecast", "--state", state)
+        shown = call("forecast", "--state", state, "--futures", 2).stdout
+        assert "taken to have no processors for good, as it has none now: A" in shown
+        site.news, site.capacity = before, 2
+        service.run(once=True)
+    (words,), _ = told(state, 2)
+    text = " ".join(words)
+    assert "no route; it gets no job until it answers again" in text
+    assert "goes back, for A has too few processors now" in text
+    assert "too small" not in text
