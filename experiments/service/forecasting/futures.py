@@ -136,12 +136,12 @@ class Present:
 
     def _anew(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
         """Yield how jobs went in futures that each begin anew."""
-        began = time.monotonic()
         for future, runtimes in enumerate(drawn):
+            began = time.monotonic()
             yield self.went(runtimes, seed + future)
             left = drawn[future + 1 :]
-            takes = (time.monotonic() - began) / (future + 1) * len(left)
-            if takes > LONG and self.workers > 1:
+            takes = (time.monotonic() - began) * len(left)
+            if future > 0 and takes > LONG and self.workers > 1:  # the first one compiles
                 yield from self._beside_each_other(left, seed + future + 1)
                 return
 
