@@ -88,8 +88,7 @@ class Happenings:
         for row in records:
             if np.isnan(row["start"]):
                 why = why_rejected(world.storage, row)
-                way = "leaves" if why == WITHDRAWN else "is rejected"
-                words = f"job {row['number']} {way}: {processors(row['size'])}, {why}"
+                words = f"job {row['number']} {unrun(why)}: {processors(row['size'])}, {why}"
                 at = row["finish"] if why == WITHDRAWN else row["arrival"]
                 yield Happening(float(at), _ENDS, words)
                 continue
@@ -130,6 +129,11 @@ class Happenings:
 
     def _end(self, job: np.void, parts: dict[int, int]) -> str:
         return f"{placement(parts, self._names)} finishes job {job['number']}{in_time(job)}"
+
+
+def unrun(why: str) -> str:
+    """Tell that a job leaves that has not run, for a reason."""
+    return "leaves" if why == WITHDRAWN else "is rejected"
 
 
 def processors(count: int) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from agents.messages import name_jobs
-from experiments.events.happenings import placement, processors
+from experiments.events.happenings import placement, processors, unrun
 from experiments.show.numbers import counted, duration, instant, listed
 
 ROUNDING = 1e-6
@@ -226,8 +226,8 @@ def too_small(cluster: str) -> str:
 
 
 def rejection(time: float | None, reason: str) -> Line:
-    """Tell that a job is rejected, when (s; None: not known) and why."""
-    return Line(time, ["is rejected", reason])
+    """Tell that a job leaves that has not run, when (s; None: not known) and why."""
+    return Line(time, [unrun(reason), reason])
 
 
 def later(waited: float) -> list[str]:

@@ -183,7 +183,9 @@ def test_who_does_not_run_has_not_started(grid, state):
         for job, word in ((2, "held"), (3, "cancelled")):
             (words,), _ = told(state, job)
             assert word in words
-            assert not [line for line in words if "start" in line or "ejected" in line]
+            assert not [
+                line for line in words if "start" in line or "ejected" in line or "leaves" in line
+            ]
         (words,), _ = told(state, 4)
         text = " ".join(words)
         assert "job 1 has just ended and makes room" in text
