@@ -188,8 +188,14 @@ def classes_in(module: str) -> list[str] | None:
 
 def _own_file(module: str) -> Path | None:
     """Return the file that a module of a user's would be found in."""
-    files = (folder / f"{module}.py" for folder in [*map(Path, _folders), Path.cwd()])
-    return next((each for each in files if os.path.isfile(each)), None)
+    file = beside_scenarios(f"{module}.py")
+    return file if os.path.isfile(file) else None
+
+
+def beside_scenarios(path: str) -> Path:
+    """Return where a file is: beside a user's scenario, or else in the current folder."""
+    files = (folder / path for folder in map(Path, _folders))
+    return next((each for each in files if os.path.isfile(each)), Path(path))
 
 
 class Paths:

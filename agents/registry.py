@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from agents.importing import check_no_path, classes_in, instead_of, module_of
+from agents.learned import LEARNED
 from agents.pace.predictor import Predictor
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
@@ -178,6 +179,8 @@ def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
     target = known.get(name) or (name if ":" in name else installed().get(name, name))
     module_name, separator, class_name = target.partition(":")
     kind = _WORDS.get(base, "scheduler")
+    if separator and module_name == LEARNED:
+        return _learned(name, class_name, base)
     own = None if separator else classes_in(name.removesuffix(".py"))
     if own is not None:
         accepted = f"{name.removesuffix('.py')}:Class, {_subclass(base).removeprefix('accepted: ')}"
@@ -206,6 +209,21 @@ def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
             f"{kind} {name!r}: {module_name}.{class_name} is {quoted(found)}; " + _subclass(base)
         )
     return found
+
+
+def _learned(name: str, path: str, base: type[T]) -> type[T]:
+    """Return the class of a scheduler that was learned, by the path of its file."""
+    from agents.learned.policy import learned_scheduler  # which few have
+
+    kind, found = _WORDS.get(base, "scheduler"), learned_scheduler(path)
+    if not issubclass(found, base):
+        of, other = (each.partition(" ")[0] for each in (_WORDS[base], _other(base)))
+        raise GridError(f"{kind} {quoted(name)}: it is a {other} one; accepted: a {of} one")
+    return found
+
+
+def _other(base: type) -> str:
+    return next(words for kind, words in _WORDS.items() if kind not in (base, Predictor))
 
 
 def _name_of(base: type) -> str:

@@ -1,7 +1,8 @@
-"""Reading texts of any size in bounded memory."""
+"""Reading files of any size in bounded memory."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from os import PathLike
@@ -103,3 +104,20 @@ def foreign_byte(file: BinaryIO, first: int = 1) -> tuple[int, int] | None:
             if number >= first:
                 return number, line[error.start]
     return None
+
+
+def digest(path: str) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises
+    ------
+    GridError
+        If it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise GridError(
+            f"{path}: cannot be read ({error.strerror}); accepted: a readable file"
+        ) from None

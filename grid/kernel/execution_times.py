@@ -22,7 +22,7 @@ _BYTES = 8
 
 
 @intrinsic
-def _number(typing_context: Any, table: Any, index: Any) -> Any:
+def number_at(typing_context: Any, table: Any, index: Any) -> Any:
     """Return a number of the table at an address, without checking that there is one."""
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -38,7 +38,7 @@ def execution_time(state: State, slot: Any, cluster: int) -> float:
     """Return how long a job runs on a cluster, s."""
     if slot.times_row == BY_RATES:
         return float(slot.runtime / state.rate[cluster])
-    return float(_number(state.times_at, slot.times_row * state.clusters + cluster))
+    return float(number_at(state.times_at, slot.times_row * state.clusters + cluster))
 
 
 @inlined
@@ -46,7 +46,7 @@ def predicted_time(state: State, slots: Any, job: int, cluster: int) -> float:
     """Return how long a job is expected to run on a cluster, s."""
     slot = slots[job]
     if state.predicted_at != 0:
-        return float(_number(state.predicted_at, job * state.clusters + cluster))
+        return float(number_at(state.predicted_at, job * state.clusters + cluster))
     if slot.times_row == BY_RATES:
         return float(slot.predicted_runtime / state.predicted_rate[cluster])
     # Both factors are exactly 1 where predictions are exact.

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.learned.choices import choosing
+from agents.learned.ranks import ranking
 from agents.messages import Message
 from agents.model import GridModel
 from agents.pace.predictor import EndedJob, Prediction, Predictor, SubmittedJob
@@ -58,6 +60,14 @@ SYSTEMS = {
     "a4": ("quickstart", {"global_scheduler": "a4", "local_scheduler": "sjf"}, ("latency=1",)),
     "python": ("quickstart", {"global_scheduler": Grudging, "local_scheduler": "fcfs"}, ()),
     "learned": ("quickstart", {"global_scheduler": "dll"}, ("prediction=learned",)),
+    "weighed": (
+        "quickstart",
+        {
+            "global_scheduler": choosing({"time-load": 1.0, "free": -2.0}),
+            "local_scheduler": ranking({"time": 1.0, "arrival": 0.5}, "easy"),
+        },
+        (),
+    ),
     "on each": ("quickstart", {"global_scheduler": "ect"}, ()),
     "heavy": ("quickstart", {"global_scheduler": "gs", "local_scheduler": "fcfs"}, ()),
     "processors": (

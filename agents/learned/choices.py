@@ -1,0 +1,94 @@
+"""Global schedulers that send each job where a score that was learned is lowest.
+
+The score of a cluster is a weighted sum of `TERMS`, of what brokers know.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from agents.learned.formula import Floats, array_of
+from agents.schedulers import GlobalScheduler
+from grid.kernel.compile import compiled
+from grid.kernel.state import WAIT
+
+TERMS = {
+    "time": "log t",
+    "load": "log l",
+    "time-load": "log(t + l)",
+    "waiting": "log q",
+    "free": "f",
+    "fits": "e",
+    "share": "s",
+}
+"""Terms of the score of a cluster, by name."""
+SYMBOLS = (
+    "t: 1 + predicted time of the job there, s; l: 1 + load, s; q: 1 + jobs that wait there; "
+    "f: share of its processors that are free; e: 1 if the job fits in these, else 0; s: share of "
+    "its processors that the job needs"
+)
+
+FIRST = {"time-load": 1.0}
+"""The weights from which learning begins: by when its work and the job are done."""
+
+
+class LearnedChoice(GlobalScheduler):
+    """To the cluster of the lowest score that can hold the job, by a score that was learned."""
+
+    only_chooses, reads_components = True, False
+    uses_deadlines = False
+    label = "LEARNED"
+    weights: ClassVar[Floats] = np.zeros(len(TERMS))
+    """Of `TERMS`."""
+
+    def memory(self) -> Floats:
+        """Return a copy of the weights."""
+        return self.weights.copy()
+
+    @compiled()
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Choose the cluster of the lowest score; of equals, the one of lowest index."""
+        best, least = WAIT, np.inf
+        for cluster in range(known.clusters):
+            if job.size > known.up[cluster]:
+                continue
+            time = job.predicted_runtime / known.rate[cluster]
+            free, size = known.free[cluster], known.size[cluster]
+            score = (
+                memory[0] * math.log(1.0 + time)
+                + memory[1] * math.log(1.0 + known.load[cluster])
+                + memory[2] * math.log(1.0 + time + known.load[cluster])
+                + memory[3] * math.log(1.0 + known.waiting[cluster])
+                + memory[4] * free / size
+                + memory[6] * job.size / size
+            )
+            if job.size <= free:
+                score += memory[5]
+            if score < least or best == WAIT:
+                best, least = cluster, score
+        return best
+
+
+def choosing(weights: Mapping[str, float]) -> type[GlobalScheduler]:
+    """Return a global scheduler that scores clusters by weights of `TERMS`.
+
+    Its ``weights`` are an array, whose numbers may be changed between runs.
+    """
+    given = (dict(weights),)
+    own = {
+        "__doc__": LearnedChoice.__doc__,
+        "__module__": __name__,
+        "__reduce__": lambda self: (_bare, given, self.__dict__),
+        "weights": array_of(weights, TERMS),
+    }
+    return type("LearnedChoice", (LearnedChoice,), own)
+
+
+def _bare(weights: Mapping[str, float]) -> GlobalScheduler:
+    """Return a scheduler that was pickled, before it has what it knows."""
+    kind = choosing(weights)
+    return kind.__new__(kind)

@@ -1,0 +1,95 @@
+"""Local schedulers that serve jobs by a rank that was learned.
+
+The rank of a job is a weighted sum of `TERMS`, in which its time is that which is predicted on the
+cluster. It is fixed when the job lands, as all ranks are: what a job gains while it waits is its
+weight of ``arrival``, for all jobs grow older alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from agents.disciplines import (
+    ConservativeScheduler,
+    EasyScheduler,
+    FcfsScheduler,
+    FpfsScheduler,
+)
+from agents.learned.formula import Floats, array_of
+from agents.schedulers import LocalScheduler
+from grid.kernel.compile import compiled
+from grid.kernel.execution_times import number_at
+
+TERMS = {
+    "time": "log t",
+    "size": "log n",
+    "time-size": "log t log n",
+    "time-time": "log² t",
+    "size-size": "log² n",
+    "arrival": "h",
+}
+"""Terms of a rank, by name."""
+SYMBOLS = "t: 1 + predicted time, s; n: processors; h: submitted, hours after the run began"
+
+HOUR = 3600.0
+
+SERVICES: dict[str, type[LocalScheduler]] = {
+    scheduler.service: scheduler
+    for scheduler in (FcfsScheduler, FpfsScheduler, EasyScheduler, ConservativeScheduler)
+}
+"""Whose jobs start in which way, by `LocalScheduler.service`."""
+
+FIRST = {"time": 1.0}
+"""The weights from which learning begins: the shortest job first."""
+
+
+def rank_by(weights: Floats) -> Any:
+    """Return a compiled `priority` by weights of `TERMS`: those that the array has at the time."""
+    address = weights.ctypes.data
+
+    @compiled(cache=False)
+    def priority(job: Any, now: float) -> float:
+        time, size = math.log(1.0 + job.predicted_time), math.log(job.size)
+        return (
+            number_at(address, 0) * time
+            + number_at(address, 1) * size
+            + number_at(address, 2) * time * size
+            + number_at(address, 3) * time * time
+            + number_at(address, 4) * size * size
+            + number_at(address, 5) * job.arrival / HOUR
+        )
+
+    return priority
+
+
+def _bare(weights: Mapping[str, float], service: str) -> LocalScheduler:
+    """Return a scheduler that was pickled, before it has what it knows."""
+    kind = ranking(weights, service)
+    return kind.__new__(kind)
+
+
+def ranking(weights: Mapping[str, float], service: str) -> type[LocalScheduler]:
+    """Return a local scheduler that ranks jobs by weights of `TERMS`.
+
+    Its ``weights`` are an array, whose numbers may be changed between runs.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+    service : str
+        A key of `SERVICES`.
+    """
+    numbers, given = array_of(weights, TERMS), (dict(weights), service)
+    own = {
+        "__reduce__": lambda self: (_bare, given, self.__dict__),
+        "__doc__": "By a rank that was learned.",
+        "__module__": __name__,
+        "label": "LEARNED",
+        "uses_deadlines": False,
+        "reads_predictions": True,
+        "weights": numbers,
+        "priority": rank_by(numbers),
+    }
+    return type("LearnedRank", (SERVICES[service],), own)
