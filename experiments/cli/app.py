@@ -31,7 +31,7 @@ from experiments.cli.process import Program
 from experiments.cli.reproduce import reproduce
 from experiments.cli.run import run
 from experiments.cli.shadow import shadow
-from experiments.cli.study import saturation, study
+from experiments.cli.study import learn, saturation, study
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,8 +41,8 @@ def main() -> None:
 
 
 for each in (
-    *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
-    *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
+    *(bench, check, compile_, convert, explain, gap, inspect, learn, maxutil, new, oas, pareto),
+    *(plot, policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
     *(cancel, drain, forecast, hindcast, hold, log, queue, release, serve, shadow, submit, top),
     *(view, wait),
 ):

@@ -1,4 +1,4 @@
-"""`metasched study` and `metasched saturation`."""
+"""`metasched study`, `metasched saturation` and `metasched learn`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 
 from experiments.cli.options import (
     PLACE,
+    Duration,
     Number,
     chosen_scenario,
     scenario_options,
@@ -118,3 +119,76 @@ def saturation(
     if found.all_rejected:
         click.echo("metasched: all jobs of all runs were rejected", err=True)
         sys.exit(UNFINISHED)
+
+
+@click.command()
+@scenario_options(metrics=False)
+@click.option("--out", type=PLACE, metavar="FILE", required=True, help="Write the policy there.")
+@click.option(
+    "--agent",
+    type=click.Choice(["global", "local"]),
+    default="global",
+    show_default=True,
+    help="Who learns: the global scheduler, or all local ones alike.",
+)
+@click.option(
+    "--objective",
+    metavar="METRIC",
+    default="mean_bounded_slowdown",
+    show_default=True,
+    help="What is to be best, on average over runs.",
+)
+@click.option(
+    "--steps",
+    type=Number(1),
+    default=5_000_000,
+    show_default=True,
+    metavar="N",
+    help="Jobs to schedule while learning, about, in all runs together.",
+)
+@click.option(
+    "--window", type=Duration(), default="1w", show_default=True, help="Of a log, that a run has."
+)
+@click.option("--workers", type=Number(1), metavar="N", help="Processes (default: all cores).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def learn(
+    seed: int,
+    out: str,
+    agent: str,
+    objective: str,
+    steps: int,
+    window: float,
+    workers: int | None,
+    as_json: bool,
+    scenario: str,
+    **options: Any,
+) -> None:
+    """Learn a policy by running SCENARIO, for --global or --local learned:FILE.
+
+    Of a log, the first half of its windows is learned from, and the other half is held out: there
+    the policy is compared with others. Of synthetic jobs, other runs are held out. Code of SCENARIO
+    is run: use only files that you trust.
+    """
+    from rich.console import Console
+
+    from experiments.sweeps.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.learning.learned_table import print_learned
+        from experiments.learning.learning import learn as learn_policy
+        from experiments.run.files import check_files, new_file
+        from experiments.sweeps.starting import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        told = Console(stderr=True, markup=False, highlight=False)
+        with users_code(), SweepProgress(told) as watch:
+            chosen = chosen_scenario(scenario, **options)
+            check_files([(out, "a policy")], None, chosen.logs)
+            how = agent, objective, steps, seed, window, workers or cores()
+            found = learn_policy(chosen, *how, watch)
+            with new_file(out, "a policy") as file:
+                found.policy.write(file)
+        if as_json:
+            click.echo(json.dumps({"policy": out, **found.summary()}, allow_nan=False), file=stdout)
+        else:
+            print_learned(found, out, Console())

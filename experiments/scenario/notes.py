@@ -12,6 +12,7 @@ from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from agents.slurm.qos import unread
+from experiments.scenario.held_out import not_held_out
 from experiments.scenario.jobs import ORIGINS
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -323,6 +324,7 @@ def notes(
     lines += [
         *of_local(scenario, stated is NOTHING or stated.users > 0),
         *_of_class(scenario),
+        *not_held_out(scenario),
         *(f"platform: {note}" for note in scenario.platform.notes),
     ]
     given = scenario.to_dict()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,34 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from agents.pace.built_in import Requested
-from agents.pace.predicting import told_of
-from agents.pace.predictor import Predictor
 from experiments.cli.options import chosen_workload
 from experiments.scenario.assignments import shown
 from experiments.scenario.dates import window_of
 from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
 from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.scenario import Scenario
-from experiments.show.numbers import countdown
 from experiments.studies.definition import SYNTHETIC, Definition, Replications
+from experiments.studies.parts import Bools, Floats, Parts, Reading, readings_of, since_the_first
 from experiments.studies.study_run import StudyRun
-from experiments.sweeps.inputs import digest, named_files, read_once
+from experiments.sweeps.inputs import named_files, read_once
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.logs.calendar import clock_at
-from grid.logs.files import LARGEST_WHOLE
 from grid.platform.multicluster import Platform
+from grid.reading import digest
 from grid.workloads.source import Cleaning
 from grid.workloads.table import NOTHING, Stated, Table
 
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-
-Reading = Callable[[Platform, Parameters], Table]
-"""Returns a log, as parameters say."""
 WINDOW = ("window_start", "window_end")
 
 
@@ -254,7 +246,7 @@ def _read(
         table = read_once(digests, source, base.platform, base.parameters)
     except GridError as error:
         raise GridError(f"{where}: workloads: {name}: {error}") from None
-    arrivals = _since_the_first(table)
+    arrivals = since_the_first(table)
     deadlines = bool(np.isfinite(table.jobs["deadline"]).any())
     workload = StudyWorkload(
         name,
@@ -271,27 +263,19 @@ def _read(
     )
     if how.window is None:
         return workload
-    if float(arrivals[-1]) / how.window > LARGEST_WHOLE:
+    try:
+        read = partial(read_once, digests, source)
+        parts = Parts.of_log(arrivals, how.window, scenarios, read, digests)
+    except GridError as error:
+        raise GridError(f"{where}: replications.window: {error}") from None
+    if len(parts.fit) < how.least:
         raise GridError(
-            f"{where}: replications.window: found {how.window} s; accepted: a longer one, for "
-            f"{name} lasts for {countdown(float(arrivals[-1]))}"
+            f"{where}: replications.window: found {parts.told(name)}; accepted: one of which there "
+            f"are at least {how.least}, `least`"
         )
-    parts = np.unique(arrivals // how.window)  # there may be far more without a job
-    starts = how.window * parts[:-1]
-    first, last = np.searchsorted(arrivals, starts), np.searchsorted(arrivals, starts + how.window)
-    there = np.stack([starts, starts + how.window])[:, last > first]
-    fit, without = _fit(there, scenarios, partial(read_once, digests, source))
-    stretches = tuple(zip(*there[:, fit].tolist(), strict=True))
-    if len(stretches) < how.least:
-        raise GridError(
-            f"{where}: replications.window: found {countdown(how.window)}, of which {name} has "
-            f"{len(fit)} with jobs in {countdown(float(arrivals[-1]))}"
-            f"{''.join(f', {of.sum():,} of them {why}' for why, of in without.items())}; "
-            f"accepted: one of which there are at least {how.least}, `least`"
-        )
-    workload = replace(workload, stretches=stretches)
-    run = stretches[: workload.most(how)]
-    before = there[0] < run[-1][0]
+    workload = replace(workload, stretches=parts.fit)
+    run, without = parts.fit[: workload.most(how)], parts.without
+    before = parts.there[0] < run[-1][0]
     left_out = {why: int((of & before).sum()) for why, of in without.items() if (of & before).any()}
     unknown = ~Requested.tells(table.jobs) & (table.stated.unrequested > 0)  # else for no job
     unrequested = sum(int(unknown[i:j].sum()) for i, j in np.searchsorted(arrivals, run))
@@ -303,25 +287,9 @@ def _read(
     )
 
 
-def _since_the_first(table: Table) -> Floats:
-    arrivals: Floats = table.jobs["arrival"] - table.jobs["arrival"][0]
-    return arrivals
-
-
-def _readings(scenarios: Iterable[Scenario]) -> list[tuple[Platform, Parameters]]:
-    """Return what says how runs read logs, once for each way."""
-    readings: dict[tuple[str, ...], tuple[Platform, Parameters]] = {}
-    for each in scenarios:
-        given = each.parameters
-        assert isinstance(given, Parameters)
-        how = tuple(repr(getattr(given, name)) for name in READ)
-        readings.setdefault(how, (each.platform, given))
-    return [*readings.values()]
-
-
 def _cleanings(scenarios: Iterable[Scenario], read: Reading) -> dict[str, Cleaning]:
     """Return `StudyWorkload.cleanings` of a log."""
-    readings, found = _readings(scenarios), {}
+    readings, found = readings_of(scenarios), {}
     for reading in readings:
         given = reading[1]
         differs = (name for name in READ if len({repr(getattr(r[1], name)) for r in readings}) > 1)
@@ -332,55 +300,13 @@ def _cleanings(scenarios: Iterable[Scenario], read: Reading) -> dict[str, Cleani
     return {"": one} if alike else found
 
 
-def _fit(
-    stretches: Floats,
-    scenarios: Iterable[Scenario],
-    read: Reading,
-) -> tuple[Bools, dict[str, Bools]]:
-    """Return which stretches of a log all scenarios can be run on, and why the others are none.
-
-    Parameters
-    ----------
-    stretches : array
-        A row of where they start, and one of where they end.
-    scenarios : iterable of Scenario
-    read : Reading
-
-    Returns
-    -------
-    bool array, dict of str to bool array
-        By the reason, in words, the stretches that are left out for it.
-    """
-    warmup = 0
-    predictors: dict[type[Predictor], None] = {}
-    for each in scenarios:
-        assert isinstance(each.parameters, Parameters)
-        warmup = max(warmup, each.parameters.warmup)
-        if "prediction" not in each.packaged:  # that of the product is exact where jobs tell none
-            predictors[each.predictor] = None
-    fit = np.ones(stretches.shape[1], np.bool_)
-    without: dict[str, Bools] = {}
-    for reading in _readings(scenarios):
-        table = read(*reading)
-        first, last = np.searchsorted(_since_the_first(table), stretches)
-        bad = {f"with no more jobs than warmup, {warmup}": last - first <= warmup}
-        for kind in predictors:
-            told = np.concatenate(([0], told_of(kind, table.jobs).cumsum()))
-            if kind.needs and told[-1]:  # what no job tells at all is refused
-                bad[f"whose jobs do not {kind.needs}"] = told[first] == told[last]
-        for why, of in bad.items():
-            without[why] = without.get(why, np.zeros_like(fit)) | (of & fit)
-            fit &= ~of
-    return fit, {why: of for why, of in without.items() if of.any()}
-
-
 def _idle(
     table: Table, source: Source, run: Sequence[tuple[float, float]], platform: Platform
 ) -> dict[str, int]:
     """Return in how many stretches no job comes through each of several sites that has some."""
     if isinstance(source, str):
         return {}
-    arrivals, names = _since_the_first(table), platform.names
+    arrivals, names = since_the_first(table), platform.names
     without = {
         names[site]: sum(_empty(arrivals[table.jobs["origin"] == site], run))
         for site in np.unique(table.jobs["origin"]).tolist()

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping
 
 from agents.importing import own_files
+from agents.learned.policy import file_of
 from experiments.scenario.jobs import READ, Source, paths_of, read_source
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -14,47 +15,36 @@ from experiments.sweeps.run_store import code_digest
 from grid.errors import GridError
 from grid.named_files import files_of
 from grid.platform.multicluster import Platform
+from grid.reading import digest
 from grid.workloads.table import Table
 
 _tables: dict[tuple[object, ...], Table] = {}
 _lock = threading.Lock()
 
 
-def digest(path: str) -> str:
-    """Return the SHA-256 of a file.
-
-    Raises
-    ------
-    GridError
-        If it cannot be read.
-    """
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise GridError(
-            f"{path}: cannot be read ({error.strerror}); accepted: a readable file"
-        ) from None
-
-
 def own_code(scenarios: Iterable[Scenario]) -> dict[str, str]:
     """Return the SHA-256 of files of the user's own code by their names, as `own_files` does.
 
-    Of the code that scenarios name, and of what it imports.
+    Of the code that scenarios name, and of what it imports; and of policies that were learned.
 
     Raises
     ------
     GridError
         If a file cannot be read.
     """
-    modules = set()
+    modules, learned = set(), {}
     for each in scenarios:
         modules |= {kind.__module__ for kind in (each.policy, each.local_policy, each.predictor)}
         predicts = each.parameters.prediction  # type: ignore[union-attr]
         for name in (each.global_scheduler, each.local_scheduler, predicts, *each.own_metrics):
-            if isinstance(name, str) and ":" in name:  # which may be made of what others define
+            if not isinstance(name, str) or ":" not in name:
+                continue
+            if (file := file_of(name)) is not None:
+                learned[name] = str(file)
+            else:  # which may be made of what others define
                 modules.add(name.partition(":")[0])
-    return {name: digest(file) for name, file in sorted(own_files(modules).items())}
+    files = {**own_files(modules), **learned}
+    return {name: digest(file) for name, file in sorted(files.items())}
 
 
 def named_files(scenarios: Iterable[Scenario]) -> dict[str, str]:

@@ -1,0 +1,62 @@
+"""What was learned, for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from experiments.learning.learning import BEGUN, Learned
+from experiments.show.labels import heading, label, scale_of, scale_of_difference, told
+from experiments.show.numbers import counted
+from experiments.show.tables import print_whole
+
+
+def print_learned(found: Learned, path: str, console: Console) -> None:
+    """Print a policy that was learned, and how it did on runs that were held out."""
+    policy, lessons = found.policy, found.lessons
+    what = "rank of a job" if policy.agent == "local" else "score of a cluster"
+    console.print(f"{what}: {policy.formula}", highlight=False, markup=False)
+    console.print(f"({policy.symbols}; the lowest goes first)", highlight=False, markup=False)
+    of = "window" if lessons.windows else "run"
+    several = counted(len(lessons.training), of)
+    console.print(
+        f"learned from {several} of {counted(lessons.jobs, 'job')} together, in which "
+        f"{counted(found.jobs, 'job')} were scheduled: {label(found.metric)} "
+        f"{told(found.metric, found.before)} as it began, {told(found.metric, found.after)} after "
+        f"{counted(found.generations, 'generation')}",
+        highlight=False,
+    )
+    held_out = counted(len(lessons.held_out), of)
+    means = [found.held_out, *(each.mean for each in found.others)]
+    scale = scale_of(found.metric, means)
+    apart = scale_of_difference(found.metric, scale)
+    unit = f", {apart.unit}" if apart.unit else ""
+    console.print(f"on {held_out} that {of_number(len(lessons.held_out))} held out:")
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("")
+    columns = heading(found.metric, scale), f"learned minus that{unit}", f"better in {of}s"
+    for column in columns:
+        table.add_column(column, justify="right")
+    table.add_column("learned is")
+    table.add_row("learned", scale.told(found.held_out), "", "", "")
+    for each in found.others:
+        interval = apart.told(each.difference.mean, each.difference.half_width)
+        verdict = "better" if each.learned_is_better else "worse"
+        verdict = verdict if each.surely else "not surely either"
+        often = f"{each.better} of {len(lessons.held_out)}"
+        table.add_row(each.name, scale.told(each.mean), interval, often, verdict)
+    print_whole(table, console)
+    local = policy.agent == "local"
+    begun = "shortest first, with the same service" if local else "lowest log(t + l)"
+    console.print(
+        f"± 95 % interval of each difference alone; better or worse: surely, all pairs together; "
+        f"{BEGUN}: {begun}. Other logs, loads and sites are other questions.",
+        highlight=False,
+    )
+    use = f"to use it: --{policy.agent} learned:{path}"
+    console.print(use, highlight=False, markup=False, soft_wrap=True)
+
+
+def of_number(count: int) -> str:
+    """Return the verb for a number of things."""
+    return "was" if count == 1 else "were"

@@ -1,0 +1,201 @@
+"""What is learned from, and what is held out: runs that have no job in common."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from agents.learned import ranks
+from agents.learned.formula import Floats
+from agents.learned.policy import LearnedPolicy
+from experiments.scenario.jobs import paths_of
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import counted
+from experiments.studies.definition import MORE_IS_BETTER
+from experiments.studies.parts import Parts, since_the_first
+from experiments.studies.study_run import StudyRun, numbers_of
+from experiments.studies.workloads import WINDOW
+from experiments.sweeps.inputs import read_once
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.names import meant
+from grid.reading import digest
+
+RUNS = 8
+"""Runs of synthetic jobs that are learned from, and as many that are held out."""
+TRAINING = 0.5
+"""Share of the windows of a log that are learned from, the first."""
+LEAST = 2
+"""Windows of either kind, at least."""
+
+
+class Lesson(NamedTuple):
+    """A run: what it is of, and its seed."""
+
+    of: StudyRun
+    seed: int
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """Runs to learn from, and those that are held out.
+
+    Attributes
+    ----------
+    training, held_out : tuple of Lesson
+    windows : tuple of (float, float)
+        Of a log, those that are learned from, s after its first job; none of synthetic jobs.
+    digests : dict of str to str
+        SHA-256 of each file of the log.
+    """
+
+    training: tuple[Lesson, ...]
+    held_out: tuple[Lesson, ...]
+    windows: tuple[tuple[float, float], ...] = ()
+    digests: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def jobs(self) -> int:
+        """Jobs of the runs that are learned from, all together."""
+        return sum(lesson.of.jobs for lesson in self.training)
+
+    @classmethod
+    def of(cls, scenario: Scenario, seed: int, window: float) -> Lessons:
+        """Return those of a scenario: windows of its log, or seeds of its synthetic jobs.
+
+        Parameters
+        ----------
+        scenario : Scenario
+        seed : int
+            Of the first run; those of synthetic jobs follow.
+        window : float
+            Of a log, s.
+
+        Raises
+        ------
+        GridError
+            If the log has too few windows, or has one already.
+        """
+        if scenario.workload is None:
+            run = StudyRun(scenario, {}, scenario.jobs)
+            seeds = range(seed, seed + 2 * RUNS)
+            each = [Lesson(run, number) for number in seeds]
+            return cls(tuple(each[:RUNS]), tuple(each[RUNS:]))
+        parameters = scenario.parameters
+        assert isinstance(parameters, Parameters)
+        for name in WINDOW:
+            if name in parameters.model_fields_set:
+                raise GridError(f"{name}: found for what is learned from a log; accepted: --window")
+        digests = {path: digest(path) for path in paths_of(scenario.workload)}
+        read = partial(read_once, digests, scenario.workload)
+        arrivals = since_the_first(read(scenario.platform, parameters))
+        try:
+            parts = Parts.of_log(arrivals, window, [scenario], read, digests)
+        except GridError as error:
+            raise GridError(f"--window: {error}") from None
+        if len(parts.fit) < 2 * LEAST:
+            name = ", ".join(scenario.logs)
+            raise GridError(
+                f"--window: found {parts.told(name)}; accepted: one of which there are at least "
+                f"{2 * LEAST}, half of them to learn from"
+            )
+        first = int(TRAINING * len(parts.fit))
+        runs = [Lesson(each, seed) for each in _runs(scenario, parts.fit, digests, arrivals)]
+        return cls(tuple(runs[:first]), tuple(runs[first:]), parts.fit[:first], digests)
+
+
+def _runs(
+    scenario: Scenario,
+    windows: Sequence[tuple[float, float]],
+    digests: dict[str, str],
+    arrivals: Floats,
+) -> Iterator[StudyRun]:
+    for window in windows:
+        first, last = arrivals.searchsorted(window).tolist()
+        of = scenario.with_parameters(dict(zip(WINDOW, window, strict=True)), scenario.name)
+        yield StudyRun(of, digests, last - first)
+
+
+class Trial:
+    """A policy whose weights are tried, run after run.
+
+    Parameters
+    ----------
+    policy : LearnedPolicy
+        To begin with.
+    lessons : sequence of Lesson
+    metric : str
+        Of a run.
+    """
+
+    def __init__(self, policy: LearnedPolicy, lessons: Sequence[Lesson], metric: str) -> None:
+        self.metric = metric
+        self._policy = policy
+        kind: Any = policy.scheduler()
+        self._weights = kind.weights
+        instead: dict[str, Any] = {f"{policy.agent}_scheduler": kind}
+        self._lessons = [
+            Lesson(
+                dataclasses.replace(
+                    lesson.of, scenario=dataclasses.replace(lesson.of.scenario, **instead)
+                ),
+                lesson.seed,
+            )
+            for lesson in lessons
+        ]
+
+    def loss(self, weights: Floats) -> float:
+        """Return the mean of the metric over all runs with other weights, the lower the better."""
+        self._weights[:] = weights
+        values = [value_of(lesson, self.metric) for lesson in self._lessons]
+        mean = math.fsum(values) / len(values)
+        return -mean if self.metric in MORE_IS_BETTER else mean
+
+
+def value_of(lesson: Lesson, metric: str) -> float:
+    """Return the metric of a run.
+
+    Raises
+    ------
+    GridError
+        If there is no such metric, or no number for it.
+    """
+    numbers = numbers_of(lesson.of, lesson.seed)
+    if metric not in numbers:
+        raise GridError(f"--objective: found {quoted(metric)}; {meant(metric, sorted(numbers))}")
+    (value,) = numbers[metric]
+    if numbers["unfinished"][0] or not math.isfinite(value):
+        left = counted(int(numbers["unfinished"][0]), "job")
+        raise GridError(
+            f"{metric}: found {value:g}, with {left} left, in a run to learn from; accepted: runs "
+            "to whose end it is a number"
+        )
+    return value
+
+
+def first_policy(scenario: Scenario, agent: str) -> LearnedPolicy:
+    """Return the policy of a scenario that learning begins with.
+
+    Raises
+    ------
+    GridError
+        If its local scheduler serves no queue by ranks, and a local one is to be learned.
+    """
+    from agents.learned import choices
+
+    if agent == "global":
+        return LearnedPolicy(agent="global", weights=choices.FIRST)
+    service = scenario.local_policy.service
+    planned = not issubclass(scenario.local_policy, tuple(ranks.SERVICES.values()))
+    if planned or service not in ranks.SERVICES:
+        found = quoted(scenario.to_dict()["local"])
+        raise GridError(
+            f"--local: found {found}, which serves no queue by ranks; accepted: fcfs, fpfs, easy "
+            "or conservative, whose jobs start in the same way, in an order that is learned"
+        )
+    return LearnedPolicy(agent="local", weights=ranks.FIRST, service=service)  # type: ignore[arg-type]
