@@ -49,7 +49,8 @@ def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
         waited = duration(max(0.0, begun - job.submitted))
         also = "cancelled" if job.cancelled else "held" if job.held else ""
         state = f"{job.state}, {also}" if also and job.ended is None else job.state
-        cells = (str(job.job), plain(job.name, 40), state, job.site or "", str(job.size))
+        where = job.site or job.queued_at or ""
+        cells = (str(job.job), plain(job.name, 40), state, where, str(job.size))
         table.add_row(*map(Text, (*cells, waited, ran, status)))
     print_whole(table, console)
 

@@ -50,8 +50,8 @@ class Submissions:
         return iter(())
 
 
-class Start(NamedTuple):
-    """A job that is to start: its number, and the index of its cluster."""
+class JobAt(NamedTuple):
+    """The number of a job, and the index of a cluster: where it waits, or is to start."""
 
     job: int
     cluster: int
@@ -72,6 +72,7 @@ class Mirror(GridModel):
         super().__init__(platform, submissions, *makers, **{**options, "tracked": True})
         self._slots: dict[int, int] = {}  # of jobs that run, by number
         self._started = 0
+        self._landed = 0  # serial number of the last job that came to wait at a cluster
         self._gone: list[set[int]] = [set() for _ in self.world.platform.clusters]
         self._rejected: list[int] = []
         self._leaving: set[int] = set()  # jobs to withdraw that are on their way
@@ -177,7 +178,7 @@ class Mirror(GridModel):
         self._run_until(self.now + FOREVER)
         self.world.log.flush()
 
-    def starts(self) -> list[Start]:
+    def starts(self) -> list[JobAt]:
         """Return the jobs that have started since this was asked last."""
         state, jobs = self.world.state, self.world.jobs
         if state.started == self._started:
@@ -188,8 +189,16 @@ class Mirror(GridModel):
         for slot, number in zip(running.tolist(), jobs["number"][running].tolist(), strict=True):
             if number not in self._slots:
                 self._slots[number] = slot
-                found.append(Start(number, jobs["cluster"].item(slot)))
+                found.append(JobAt(number, jobs["cluster"].item(slot)))
         return found
+
+    def landings(self) -> list[JobAt]:
+        """Return the jobs that have come to wait at a cluster since this was asked last."""
+        jobs = self.world.jobs
+        new = np.flatnonzero((jobs["status"] == LOCAL) & (jobs["serial"] > self._landed))
+        self._landed = self.world.state.serial
+        numbers, clusters = jobs["number"][new].tolist(), jobs["cluster"][new].tolist()
+        return [*map(JobAt, numbers, clusters)]
 
     def waiting_at(self, cluster: int) -> list[int]:
         """Return the jobs that wait at a cluster, in order of their numbers."""

@@ -294,6 +294,8 @@ class Service:
                 self.store.update(number, state=STARTING, site=site, rate=float(rates[cluster]))
                 yield self.store.job(number)
             self.model.advance(self.model.now)  # at once, what was held or cancelled makes room
+        for number, cluster in self.model.landings():
+            self.store.update(number, waits_at=self.sites[cluster].name)
 
     def _start(self, jobs: Sequence[LiveJob]) -> None:
         """Have sites start jobs of which it is noted that they are to."""
@@ -325,16 +327,13 @@ class Service:
         self.model.advance(0.0)
         for job in sorted(live, key=lambda each: each.started or math.inf):
             folder = self.store.folder_of(job)
-            if end_of(job.job, folder) is None and claimant(folder) and job.site not in names:
+            runs, there = end_of(job.job, folder) is None, job.site in names
+            if runs and claimant(folder) and not there:
                 raise GridError(
                     f"{self.store.folder}: job {job.job} may run at {job.site}, which the grid "
                     "does not have; accepted: a grid with that site"
                 )
-            if (
-                end_of(job.job, folder) is None
-                and job.site in names
-                and self._site(job).find(job, folder)
-            ):
+            if runs and there and self._site(job).find(job, folder):
                 self._adopt(job, folder)
             elif claimant(folder) is None:  # it never began
                 with self.store.at_once():
@@ -390,6 +389,8 @@ class Service:
                     self._fail(job, f"no site {job.only}")
                     return
                 row["runtime"], row["times_row"] = self.model.endless, names.index(job.only)
+            if job.waits_at is not None:
+                self.store.update(job.job, waits_at=None)
             self._known[job.job] = job
             self.model.submit(row)
 

@@ -17,7 +17,7 @@ from experiments.service.database import Database
 from grid.errors import GridError
 from grid.foreign import plain
 
-VERSION = 3
+VERSION = 4
 FILE, BELL, LOCK = "jobs.db", "bell", "lock"
 """Names in a folder of a service: its jobs, what wakes it, and what says that it is there."""
 WAITING, STARTING, RUNNING = "waiting", "starting", "running"
@@ -52,7 +52,8 @@ CREATE TABLE jobs (
     held INTEGER NOT NULL DEFAULT 0,
     requeue INTEGER NOT NULL DEFAULT 0,
     attempt INTEGER NOT NULL DEFAULT 1,
-    rate REAL
+    rate REAL,
+    waits_at TEXT
 );
 CREATE INDEX of_state ON jobs (state);
 CREATE INDEX which_held ON jobs (job) WHERE held;
@@ -100,6 +101,8 @@ class LiveJob:
         How often it has been started, with the next or the present time.
     rate : float or None
         Of its site as it was when it was last to start.
+    waits_at : str or None
+        The site in whose queue the agents had it last, while it waits.
     """
 
     job: int
@@ -123,6 +126,7 @@ class LiveJob:
     requeue: int
     attempt: int
     rate: float | None = None
+    waits_at: str | None = None
 
     def __str__(self) -> str:
         """Return what messages call it."""
@@ -132,6 +136,11 @@ class LiveJob:
     def place(self) -> str:
         """What its folder and its name at a site end with: each attempt has its own."""
         return f"{self.job}" if self.attempt == 1 else f"{self.job}.{self.attempt}"
+
+    @property
+    def queued_at(self) -> str | None:
+        """The site in whose queue it waits, as far as is known."""
+        return self.waits_at if self.state == WAITING and not self.held else None
 
     def told(self) -> dict[str, Any]:
         """Return what `metasched queue --json` says of it."""

@@ -17,7 +17,7 @@ from grid.logs.log import Log
 
 MAGIC = b"SQLite format 3\0"
 """How the file begins."""
-VERSION = 3
+VERSION = 4
 """Of its tables, as of `experiments.service.store`."""
 
 

@@ -15,8 +15,10 @@ from agents.pace.predictor import Prediction
 from experiments.service.grid_file import LiveGrid
 from experiments.service.mirror import Mirror, rows_of
 from experiments.service.store import LiveJob
+from grid.jobs import JobArray
 from grid.kernel.state import ASKED
 from grid.world.finished import Records
+from grid.world.policies import Addresses
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,6 +62,20 @@ class Future(Mirror):
         told = state.predicting == ASKED and self.settings(Prediction).error == 0.0
         waits = state.collect == state.visits == 0 and not state.planned.any()
         return own and compiled and told and waits
+
+    def put(self, rows: JobArray, clusters: Sequence[int]) -> None:
+        """Take in jobs that wait at clusters, wherever the global scheduler would send them now."""
+        policies, state, jobs = self.world.policies, self.world.state, self.world.jobs
+        where = dict(zip(rows["number"].tolist(), clusters, strict=True))
+        compiled, place = Addresses(state.place_at, state.largest_at), policies.place
+        policies.set_addresses(Addresses())
+        policies.place = lambda slot: where[jobs["number"].item(slot)]
+        self.submit(rows)
+        self.advance(self.now)
+        policies.place = place
+        policies.set_addresses(compiled)
+        for cluster in sorted({*clusters}):
+            self.scheduler.withdrawn(cluster)  # whose book is made anew, of what is there
 
     def keep(self, numbers: npt.NDArray[np.int64]) -> None:
         """Keep this moment for `again`: the jobs that are there have some of these numbers."""
@@ -177,8 +193,8 @@ class Present:
     def _begun(self, runtimes: Floats, seed: int) -> Future:
         """Return a future at the present moment, in which nothing is decided yet.
 
-        It begins as a service does that takes the jobs up: those that run are where they are, the
-        others are submitted now, and sites have the processors that they have now.
+        Those that run are where they are, as are those in the queues of sites; the others are
+        submitted now, and sites have the processors that they have now.
         """
         platform = self.grid.scenario.platform
         names, rates = list(platform.names), platform.rates
@@ -202,9 +218,24 @@ class Present:
         model.advance(max(model.now, self.now - self.began))
         for cluster, most in enumerate(self.limits):
             model.limit(cluster, most)
-        if self.waiting:
-            model.world.submit(rows)
+        there = self._queues(model)
+        put = np.array([job.job in there for job in self.waiting], np.bool_)
+        if there:
+            model.put(rows[put], [there[number] for number in rows["number"][put].tolist()])
+        if not put.all():
+            model.submit(rows[~put])
         return model
+
+    def _queues(self, model: Future) -> dict[int, int]:
+        """Return in the queues of which clusters jobs are, by their numbers.
+
+        Under schedulers that work in rounds or visit queues, all are to be decided about again.
+        """
+        if model.scheduler.collects or model.scheduler.queues:
+            return {}
+        names = list(self.grid.scenario.platform.names)
+        there = ((job, names.index(job.queued_at)) for job in self.waiting if job.queued_at)
+        return {job.job: at for job, at in there if job.size <= self.limits[at]}
 
 
 _present: Present | None = None

@@ -281,3 +281,49 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
     assert "global: found one that splits jobs; accepted: another" in split.output
     known = call("hindcast", *words, "--set", "prediction=exact")
     assert "prediction: found 'exact'; accepted: another" in known.output
+
+
+@pytest.mark.parametrize(("policy", "local"), [("dll", "fcfs"), ("ect", "fcfs"), ("wrand", "sjf")])
+def test_jobs_in_the_queue_of_a_site_stay_there(tmp_path, policy, local):
+    """And what is not in one goes by what is in others: the policy would send all elsewhere."""
+    grid = grid_of(tmp_path, 2, 2, 2, policy=policy, local=local)
+    jobs = [running(n, NOW - 10.0, site=name, size=2) for n, name in enumerate("ABC", 1)]
+    jobs += [job(n, size=2, waits_at="C") for n in range(4, 8)]
+    found = forecast(grid, jobs, {}, BEGAN, NOW, futures=5)
+    assert (found.sites[3:] == 2).all()
+    assert found.starts[3:, 0] == pytest.approx([NOW + 90.0 + 100.0 * n for n in range(4)])
+    if policy != "wrand":
+        more = [*jobs, job(8, size=2)]
+        found = forecast(grid, more, {}, BEGAN, NOW, futures=5)
+        assert (found.sites[3:7] == 2).all()
+        assert (found.sites[7] == 0).all()
+    small = forecast(grid, jobs, {"C": 1}, BEGAN, NOW, futures=2)
+    assert (small.sites[3:] < 2).all()  # it has become too small: they are sent elsewhere
+
+
+def test_queues_of_sites_are_noted(grid, state):
+    """Where jobs wait is kept, and told, until they start; a service that begins decides anew."""
+    for begun in range(2):
+        with serving(load_grid(str(grid)), state, 0, print) as service:
+            for size in (2, 2, 1, 1, 1) if not begun else ():
+                service.store.add(["sleep", "1000"], size, 60.0)
+            service.step()
+            waiting = {
+                job.job: job.queued_at for job in service.store.jobs() if job.state == "waiting"
+            }
+            assert waiting.keys() == {2, 4, 5}
+            assert {*waiting.values()} <= {"A", "B"}
+            words = "forecast", "--state", state, "--futures", 5, "--json"
+            for row in json.loads(call(*words).stdout)["jobs"]:
+                if row["job"] in waiting:
+                    assert row["sites"] == {waiting[row["job"]]: 1.0}
+            shown = [row.split() for row in call("queue", "--state", state).stdout.splitlines()]
+            assert ["2", "sleep", "waiting", waiting[2]] in [row[:4] for row in shown]
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        call("hold", "--state", state, 2)
+        service.step()
+        assert service.store.job(2).queued_at is None
+        for number in range(1, 6):
+            call("cancel", "--state", state, number)
+        service.run(once=True)
+        assert all(job.queued_at is None for job in service.store.jobs())

@@ -132,7 +132,7 @@ def test_what_has_run_is_a_workload(grid, state, tmp_path):
     assert table.start.timestamp() == pytest.approx(done[0].submitted)
     with closing(Store(state)) as store:
         store._file.execute("PRAGMA user_version = 99")
-    with pytest.raises(GridError, match=r"jobs\.db: found version 99; accepted: 3"):
+    with pytest.raises(GridError, match=r"jobs\.db: found version 99; accepted: 4"):
         read(state / FILE)
     (tmp_path / "other").write_bytes(b"SQLite format 3\0 and no more")
     with pytest.raises(GridError, match=r"other: .*; accepted: the jobs\.db of metasched serve"):
@@ -178,7 +178,7 @@ def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
     assert (state.stat().st_mode & 0o777) == 0o700
     with closing(Store(state)) as store:
         store._file.execute("PRAGMA user_version = 99")
-    with pytest.raises(GridError, match="found version 99; accepted: 3, of this metasched"):
+    with pytest.raises(GridError, match="found version 99; accepted: 4, of this metasched"):
         served(grid, state)
     (state / FILE).write_bytes((state / FILE).read_bytes()[:4096] + b"x" * 8192)
     damaged = call("queue", "--state", state)
