@@ -11,5 +11,6 @@ except ImportError as error:
 from experiments.learning.grid_env import GridEnv
 from experiments.learning.parallel import GridParallelEnv as parallel_env  # noqa: N813
 from experiments.learning.rewards import REWARDS
+from experiments.learning.vector import VectorGridEnv
 
-__all__ = ["REWARDS", "GridEnv", "parallel_env"]
+__all__ = ["REWARDS", "GridEnv", "VectorGridEnv", "parallel_env"]

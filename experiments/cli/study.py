@@ -177,6 +177,7 @@ def learn(
         from experiments.learning.learned_table import print_learned
         from experiments.learning.learning import learn as learn_policy
         from experiments.run.files import check_files, new_file
+        from experiments.scenario.notes import notes
         from experiments.sweeps.starting import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
@@ -188,7 +189,10 @@ def learn(
             found = learn_policy(chosen, *how, watch)
             with new_file(out, "a policy") as file:
                 found.policy.write(file)
+            remarks = notes(chosen)
         if as_json:
             click.echo(json.dumps({"policy": out, **found.summary()}, allow_nan=False), file=stdout)
         else:
             print_learned(found, out, Console())
+    for line in remarks:
+        click.echo(f"metasched: {line}", err=True)

@@ -1,0 +1,340 @@
+"""Many runs as an environment of Gymnasium: all of them go on in one compiled call."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space, create_empty_array
+
+from agents.numbers import is_whole
+from agents.schedulers import GlobalScheduler, LocalScheduler
+from experiments.learning.agents import GLOBAL, Observation
+from experiments.learning.episode import LATEST
+from experiments.learning.observing import observe
+from experiments.learning.play import Play, Rules, scenario_of
+from experiments.learning.rewards import REWARDS
+from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.kernel.advance import advance
+from grid.kernel.compile import compiled, inlined
+from grid.kernel.state import NONE, PLACE, WAIT
+from grid.kernel.statistics import SLOWDOWN_BOUND
+from grid.world.finished import Records
+
+_SEEN = "job", "clusters", "waiting", "action_mask"
+"""Arrays of an observation, as `observe` writes them."""
+_SLOWDOWN, _WAIT, _TURNAROUND, _MET = range(len(REWARDS))
+
+
+@inlined
+def _reward(kind: int, row: Any) -> float:
+    """Return the reward of a job that has ended, of the kind at an index of `REWARDS`."""
+    if kind == _SLOWDOWN:
+        took = row.finish - row.arrival
+        return -max(1.0, took / max(row.execution_time, SLOWDOWN_BOUND))
+    if kind == _WAIT:
+        return float(row.arrival - row.start)
+    if kind == _TURNAROUND:
+        return float(row.arrival - row.finish)
+    return 1.0 if row.deadline < np.inf and row.finish <= row.deadline else 0.0
+
+
+INFO = np.dtype([("time", np.float64), ("job", np.int64), ("left", np.int64)])
+"""What is told of a world beside what is seen."""
+
+
+@compiled(allocates=True)
+def step_all(
+    worlds: Any,
+    go: Any,
+    actions: Any,
+    kind: int,
+    counted: Any,
+    earned: Any,
+    info: Any,
+    job: Any,
+    told: Any,
+    waiting: Any,
+    mask: Any,
+) -> None:
+    """Take the decisions in worlds, and let everything happen until the next one in each.
+
+    Parameters
+    ----------
+    worlds : list of Tables
+    go : bool array
+        Which of them go on; then, in which of these the next decision has come.
+    actions : int array
+        The clusters to which jobs are sent, or their number.
+    kind : int
+        Index of the reward.
+    counted : int array
+        Of the jobs that left and are still in the tables, how many have been rewarded.
+    earned : float array
+        Takes the rewards of those since.
+    info : array of `INFO`
+        Takes the time, which job is decided about, and how many have left.
+    job, told, waiting, mask : arrays
+        Take what is seen, as `observe` writes it for each world.
+    """
+    for each in range(len(go)):
+        if not go[each]:
+            continue
+        tables = worlds[each]
+        state = tables.box[0]
+        state.answer = WAIT if actions[each] == state.clusters else actions[each]
+        state.answered = 1
+        go[each] = advance(tables, LATEST) == PLACE
+        total = 0.0
+        for row in range(counted[each], state.finished):
+            if not np.isnan(tables.finished[row].start):
+                total += _reward(kind, tables.finished[row])
+        earned[each] = total
+        counted[each] = state.finished
+        if go[each]:
+            write_info(tables.box, tables.slots, info[each])
+            observe(
+                tables.box,
+                tables.slots,
+                state.job,
+                False,
+                job[each],
+                told[each],
+                waiting[each],
+                mask[each],
+            )
+
+
+@inlined
+def write_info(box: Any, slots: Any, info: Any) -> None:
+    """Write what is told of a world that stands at a decision."""
+    state = box[0]
+    info.time = state.now
+    info.job = slots[state.job].number
+    info.left = state.completed + state.rejected + state.withdrawn
+
+
+class _Lane(Play):
+    """The runs of one of many worlds, one after the other.
+
+    Attributes
+    ----------
+    counted : int
+        Of the jobs that left and are still in the kernel's tables, how many have been rewarded.
+    """
+
+    counted = 0
+
+    def _note(self, jobs: Records) -> None:
+        super()._note(jobs[self.counted :])
+        self.counted = 0
+
+    @property
+    def fast(self) -> bool:
+        """Whether nobody but the kernel has anything to do before the next decision."""
+        episode = self.episode
+        assert episode is not None
+        return not episode.last_chance and episode._mail.next_due() == math.inf
+
+    def at(self) -> None:
+        """Have the kernel be at the decision that is wanted, and nobody else."""
+        assert self.episode is not None
+        self.episode.scheduler.asked = NONE
+
+    def on(self) -> float:
+        """Let everything happen until the next decision, or the end; return what was earned."""
+        episode = self.episode
+        assert episode is not None
+        self._go_on(episode)
+        episode.world.log.flush()
+        earned, self._earned = self._earned, dict.fromkeys(self.agents, 0.0)
+        return earned[GLOBAL]
+
+    @property
+    def count(self) -> float:
+        """Jobs of an episode."""
+        return float(self._count)
+
+
+class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
+    """The global scheduler's decisions in many runs of a scenario at once.
+
+    Each world is as a `GridEnv` of the same arguments, step by step, the first one as after
+    ``reset(seed=seed)``, the next as after ``seed + 1``, and so on. They go on in one compiled call
+    to their next decisions, where nobody but the kernel decides. What is seen is written
+    into the same arrays each time: copy what you keep. When an episode is over or truncated, the
+    next step begins another one in its world, whatever its action (`AutoresetMode.NEXT_STEP`).
+
+    Parameters
+    ----------
+    n : int
+        Worlds.
+    scenario, agent, global_, local, reward, jobs, time
+        As of `GridEnv`; the agent is ``"global"``, and the reward one of `REWARDS`.
+
+    Raises
+    ------
+    GridError
+        As `GridEnv`, and for other agents and rewards.
+
+    Examples
+    --------
+    >>> env = VectorGridEnv(3, "quickstart", jobs=5)
+    >>> seen, info = env.reset(seed=1)
+    >>> seen["clusters"].shape, info["job"].tolist()
+    ((3, 4, 7), [1, 1, 1])
+    >>> seen, reward, over, cut, info = env.step(np.array([0, 1, 4]))
+    >>> reward.tolist(), over.tolist(), info["job"].tolist()
+    ([0.0, 0.0, 0.0], [False, False, False], [2, 2, 2])
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n: int,
+        scenario: Scenario | str | os.PathLike[str],
+        agent: str = GLOBAL,
+        *,
+        global_: str | type[GlobalScheduler] | None = None,
+        local: str | type[LocalScheduler] | None = None,
+        reward: str = "bounded_slowdown",
+        jobs: int | None = None,
+        time: float | None = None,
+    ) -> None:
+        if not (is_whole(n) and n >= 1):
+            raise GridError(f"n: found {quoted(n)}; accepted: a number from 1")
+        if agent != GLOBAL:
+            raise GridError(f"agent: found {quoted(agent)}; accepted: {GLOBAL}")
+        self._rules = Rules(reward, jobs=jobs, time=time)
+        of = scenario_of(scenario, global_, local)
+        self._lanes = [_Lane(of, [agent], self._rules) for _ in range(n)]
+        if reward not in REWARDS:  # what is none of these has been refused, but for functions
+            raise GridError(f"reward: found a function; accepted: {', '.join(REWARDS)}")
+        self._kind = [*REWARDS].index(reward)
+        first = self._lanes[0]
+        self.num_envs = int(n)
+        self.single_observation_space = first.agents[agent].space
+        self.single_action_space = first.actions[agent]
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = spaces.MultiDiscrete([int(first.actions[agent].n)] * self.num_envs)
+        self._seen: Any = create_empty_array(self.single_observation_space, self.num_envs)
+        self._over, self._asked, self._fast = np.zeros((3, self.num_envs), np.bool_)
+        self._earned, self._count = np.zeros((2, self.num_envs))
+        self._counted, self._told = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, INFO)
+        self._worlds: Any = numba.typed.List()
+        self._draws: list[np.random.Generator] = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin another run in each world, as `GridEnv` does.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the first world; that of each other is one more.
+        options : dict, optional
+            Of all runs until the next call.
+        """
+        seeds: Sequence[int | None] = [None] * self.num_envs
+        if seed is not None or not self._draws:
+            known = [None if seed is None else seed + at for at in range(self.num_envs)]
+            self._draws = [np_random(each)[0] for each in known]
+            seeds = known
+        self._options = options
+        self._worlds = numba.typed.List()
+        for at in range(self.num_envs):
+            self._begin(at, seeds[at])
+        self._over[:] = False
+        return self._seen, self._info()
+
+    def _begin(self, at: int, seed: int | None = None) -> None:
+        """Begin another run in a world."""
+        lane = self._lanes[at]
+        lane.counted = 0
+        drawn = int(self._draws[at].integers(2**31)) if seed is None else seed
+        lane.begin(drawn, self._options)
+        self._take(at)
+
+    def _take(self, at: int) -> None:
+        """Have a world stand where its run does, and see what is seen there."""
+        lane = self._lanes[at]
+        assert lane.episode is not None
+        for name, value in lane.seen(GLOBAL).items():
+            self._seen[name][at] = value
+        lane.at()
+        self._counted[at], self._count[at] = lane.counted, lane.count
+        self._asked[at], self._fast[at] = bool(lane.asked), lane.fast
+        world = lane.episode.world
+        self._told[at] = world.now, world.jobs["number"][world.state.job], world.log.count
+        tables = lane.episode.world.storage.arguments()
+        if at < len(self._worlds):
+            self._worlds[at] = tables
+        else:
+            self._worlds.append(tables)
+
+    def step(
+        self, actions: npt.NDArray[np.int64]
+    ) -> tuple[Observation, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
+        """Take a decision in each world, and let everything happen until the next ones.
+
+        Raises
+        ------
+        GridError
+            For an action that is masked.
+        """
+        taken, over = np.asarray(actions, np.int64), self._over.copy()
+        self._check(taken, over)
+        go = self._fast & ~over
+        slow = ~go & ~over
+        seen, earned = self._seen, self._earned
+        earned[:] = 0.0
+        written = self._counted, earned, self._told, *(seen[name] for name in _SEEN)
+        step_all(self._worlds, go, taken, self._kind, *written)
+        for at in np.flatnonzero(~go).tolist():
+            lane = self._lanes[at]
+            assert lane.episode is not None
+            if over[at]:
+                self._begin(at)
+                continue
+            if slow[at]:
+                lane.agents[GLOBAL].decide(lane.episode, int(taken[at]))
+            lane.counted = int(self._counted[at])
+            earned[at] += lane.on()
+            self._take(at)
+        ended, most = ~self._asked, self._rules
+        long = self._told["left"] >= (most.jobs or math.inf)
+        cut = self._asked & ~over & (long | (self._told["time"] > (most.time or math.inf)))
+        self._over = ended | cut
+        return seen, earned / self._count, ended, cut, self._info()
+
+    def _check(self, actions: npt.NDArray[np.int64], over: npt.NDArray[np.bool_]) -> None:
+        """Raise `GridError` for an action that may not be taken."""
+        if not self._draws:
+            raise GridError("step: found no episode; accepted: reset")
+        if actions.shape != (self.num_envs,):
+            accepted = f"{self.num_envs} actions, one for each world"
+            raise GridError(f"step: found an array of shape {actions.shape}; accepted: {accepted}")
+        mask = self._seen["action_mask"]
+        known = (actions >= 0) & (actions < mask.shape[1])
+        taken = mask[np.arange(self.num_envs), np.where(known, actions, 0)] == 1
+        for at in np.flatnonzero(~over & ~(known & taken)).tolist():
+            accepted = ", ".join(map(str, np.flatnonzero(mask[at]).tolist()))
+            raise GridError(
+                f"world {at}: action: found {actions[at]}; accepted: {accepted}, by the mask"
+            )
+
+    def _info(self) -> dict[str, Any]:
+        """Return the time (s) of each world, and the number of the job that is decided about."""
+        return {name: self._told[name].copy() for name in ("time", "job")}

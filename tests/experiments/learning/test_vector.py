@@ -1,0 +1,108 @@
+"""Many worlds at once: each is as one of Gymnasium's, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
+from grid.platform.multicluster import Platform
+from metasched.envs import REWARDS, GridEnv, VectorGridEnv
+
+WORLDS = 3
+
+
+def chosen(seen, over, rng):
+    """Return an action for each world that may be taken; any, where another run begins."""
+    return np.array(
+        [
+            99 if over[at] else rng.choice(np.flatnonzero(seen["action_mask"][at]))
+            for at in range(WORLDS)
+        ]
+    )
+
+
+def failing():
+    """Return a scenario in which clusters are too small for some jobs, and processors fail."""
+    platform = Platform.star([4, 16, 8], rates=[1.0, 2.0, 0.5])
+    given = {"jobs": 60, "max_size": 16, "load": 0.9, "mode": "open", "mean_up_time": 5000.0}
+    return Scenario("unequal", platform, given | {"mean_down_time": 500.0}, "dll", "easy")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "given"),
+    [
+        ("quickstart", {"local": "fcfs", "jobs": 60}),
+        ("quickstart", {"local": "titan", "time": 90.0, "reward": "turnaround"}),
+        ("failing", {"reward": "wait"}),
+        ("late", {"reward": "deadlines_met", "local": "easy"}),
+    ],
+)
+def test_each_world_is_as_an_environment_alone(scenario, given):
+    """What is seen, earned and told, through several episodes; only sums are rounded otherwise."""
+    of = {
+        "failing": failing(),
+        "late": failing().changed(latency=30.0, jobs=50, assign_deadlines=True, mean_up_time=0.0),
+    }
+    of = of.get(scenario, scenario)
+    many = VectorGridEnv(WORLDS, of, **given)
+    alone = [GridEnv(of, **given) for _ in range(WORLDS)]
+    seen, info = many.reset(seed=5)
+    expected = [env.reset(seed=5 + at) for at, env in enumerate(alone)]
+    over, episodes, rng = np.zeros(WORLDS, bool), 0, np.random.default_rng(1)
+    for _ in range(260):
+        for at, (one, told) in enumerate(expected):
+            assert all((seen[name][at] == one[name]).all() for name in seen)
+            if one["action_mask"][:-1].any():
+                assert (info["time"][at], info["job"][at]) == (told["time"], told["job"])
+        actions = chosen(seen, over, rng)
+        seen, earned, ended, cut, info = many.step(actions)
+        for at, env in enumerate(alone):
+            reward, stopped = 0.0, (False, False)
+            if over[at]:
+                expected[at], over[at] = env.reset(), False
+                episodes += 1
+            else:
+                one, reward, *stopped, told = env.step(actions[at])
+                expected[at], over[at] = (one, told), any(stopped)
+            assert (ended[at], cut[at]) == tuple(stopped)
+            assert earned[at] == pytest.approx(reward, rel=1e-12)
+    assert episodes >= WORLDS
+
+
+def test_spaces_are_of_all_worlds():
+    env = VectorGridEnv(WORLDS, "quickstart", jobs=5)
+    seen, _ = env.reset(seed=2)
+    assert env.observation_space.contains(seen)
+    assert env.single_observation_space.contains({name: each[1] for name, each in seen.items()})
+    assert env.action_space.nvec.tolist() == [5, 5, 5]
+    again, _ = VectorGridEnv(WORLDS, "quickstart", jobs=5).reset(seed=2)
+    assert all((seen[name] == again[name]).all() for name in seen)
+    before = dict(seen)
+    after, *_ = env.step(np.zeros(WORLDS, int))
+    assert all(after[name] is before[name] for name in after)
+
+
+def test_what_cannot_be_done_is_refused_in_a_line():
+    for given, message in (
+        ({"n": 0}, "n: found 0; accepted: a number from 1"),
+        ({"agent": "local"}, "agent: found 'local'; accepted: global"),
+        ({"reward": "wait_"}, "reward: found 'wait_'"),
+        ({"reward": lambda jobs: jobs}, f"found a function; accepted: {', '.join(REWARDS)}"),
+    ):
+        with pytest.raises(GridError, match=message):
+            VectorGridEnv(**{"n": 2, "scenario": "quickstart"} | given)
+    env = VectorGridEnv(2, failing())
+    with pytest.raises(GridError, match="step: found no episode; accepted: reset"):
+        env.step(np.zeros(2, int))
+    seen, _ = env.reset(seed=1)
+    with pytest.raises(GridError, match=r"step: found an array of shape \(3,\); accepted: 2 act"):
+        env.step(np.zeros(3, int))
+    while seen["action_mask"].all():
+        seen, *_ = env.step(np.ones(2, int))
+    world, masked = np.argwhere(seen["action_mask"] == 0)[0].tolist()
+    actions = seen["action_mask"].argmax(axis=1)
+    actions[world] = masked
+    with pytest.raises(GridError, match=f"world {world}: action: found {masked}; accepted: "):
+        env.step(actions)
