@@ -246,7 +246,10 @@ def release(state: str, job: int, dry_run: bool) -> None:
 @click.option("--undo", is_flag=True, help="Have it take part again.")
 @_DRY_RUN
 def drain(state: str, site: str, undo: bool, dry_run: bool) -> None:
-    """Have SITE start no job any more: those there run on, those that wait go elsewhere."""
+    """Have SITE start no job any more: those there run on, those that wait go elsewhere.
+
+    That is, if the global scheduler goes by the processors that are up, as the built-in ones do.
+    """
     with _asked(state, dry_run) as connection:
         connection.drain(site, undo)
 
@@ -285,7 +288,12 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
         told = connection.forecast(*jobs, progress=progress, workers=cores(), **options)
         drained = connection.store.note("drained") or []
         limits = connection.store.note("limits") or {}
-    away = [name for name, most in limits.items() if most == 0 and name not in drained]
+        sizes = connection.store.note("sites") or {}
+    away = [
+        f"{name} ({most} of {sizes.get(name, 0)})"
+        for name, most in limits.items()
+        if most < sizes.get(name, 0) and name not in drained
+    ]
     rows = told.rows(jobs)
     if as_json:
         given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}

@@ -35,6 +35,7 @@ def print_character(character: Character, console: Console) -> None:
     length = duration(float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]))
     begin = "" if table.start is None else f" from {table.start:%Y-%m-%d %H:%M %Z}"
     machine = "the machine" if table.processors is not None else "the largest usable job"
+    machine = "the sites where jobs have run" if log.format == "live" else machine
     _title(console, f"{plain(str(log.path), 200)}: {FORMATS[log.format].title}")
     _say(console, f"{counted(table.count, 'usable job')} in {length}{begin}")
     _say(console, f"{counted(table.machine, 'processor')}, those of {machine}")

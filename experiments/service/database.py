@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -43,7 +43,7 @@ class Database:
     whose: ClassVar[str]
 
     def __init__(self, folder: Path, make: bool = False) -> None:
-        self.folder = folder
+        self.folder, self._closed = folder, False
         self._lock = threading.RLock()  # a transaction is all threads', unless they wait
         file = folder / self.file
         if not make and not file.is_file():
@@ -87,9 +87,21 @@ class Database:
             )
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file: it is written no more, and opened anew when it is read."""
         with self._lock:
+            self._closed = True
             self._file.close()
+
+    @contextmanager
+    def _readable(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            if not self._closed:
+                yield self._file
+                return
+        where = f"{(self.folder / self.file).resolve().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(where, uri=True, timeout=PATIENCE)) as file:
+            file.row_factory = sqlite3.Row
+            yield file
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -101,6 +113,8 @@ class Database:
             If it cannot be, as where the disk is full.
         """
         with self._lock:
+            if self._closed:
+                raise self._over()
             if self._file.in_transaction:
                 yield
                 return
@@ -115,6 +129,9 @@ class Database:
                     with suppress(sqlite3.Error):
                         self._file.execute("ROLLBACK")
 
+    def _over(self) -> GridError:
+        return GridError(f"{self.folder}: closed; accepted: one that is open, as within `with`")
+
     def note(self, name: str, value: Any = None) -> Any:
         """Keep a value by name; return that which is kept, None if there is none."""
         if value is not None:
@@ -122,11 +139,19 @@ class Database:
         rows = self._asked("SELECT value FROM notes WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None
 
-    def _asked(self, what: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        """Return the rows that answer a question; a `GridError` if the file cannot."""
+    def _asked(self, what: str, values: Sequence[Any], again: bool = False) -> list[sqlite3.Row]:
+        """Return the rows that answer a question, `again` if it is closed, too.
+
+        Raises
+        ------
+        GridError
+            If the file cannot.
+        """
+        if self._closed and not again:
+            raise self._over()
         try:
-            with self._lock:
-                return self._file.execute(what, values).fetchall()
+            with self._readable() as file:
+                return file.execute(what, values).fetchall()
         except sqlite3.Error as error:
             raise GridError(
                 f"{self.folder / self.file}: {error}; accepted: the file of a {self.whose}, as it "

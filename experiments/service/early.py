@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from experiments.service.at_sites.batch_system import SilentError
@@ -72,6 +73,7 @@ class Early:
         jobs : dict of int to LiveJob
             Those that the mirror knows, by number.
         """
+        rates = self._model.world.platform.rates
         for cluster, site in self._sites.items():
             waiting = self._model.waiting_at(cluster)
             there = self._there[cluster]
@@ -81,7 +83,8 @@ class Early:
             for number in waiting:
                 if len(there) >= site.early:
                     break
-                if number not in there and self._expect(site, jobs[number]):
+                job = replace(jobs[number], rate=rates.item(cluster))  # on which its limit depends
+                if number not in there and self._expect(site, job):
                     there.add(number)
 
     def _expect(self, site: HoldingSite, job: LiveJob) -> bool:

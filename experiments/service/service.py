@@ -26,6 +26,7 @@ from experiments.service.at_sites.site import (
     end_of,
     ending,
 )
+from experiments.service.attempts import runs_again
 from experiments.service.early import Early
 from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import TAKEN_UP, Audit
@@ -36,7 +37,6 @@ from experiments.service.store import (
     CANCELLED,
     FAILED,
     LIVE,
-    LOST,
     RUNNING,
     STARTING,
     WAITING,
@@ -49,8 +49,6 @@ from grid.jobs import JobArray
 
 PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 """Errors of the system for which a job is started later, and has not failed."""
-TRIES, SHORT = 10, 10.0
-"""Attempts from which on a job is not run again whose last one has not lasted for so long, s."""
 LONGEST = 1.0
 """Longest time between two looks at what was submitted, s, if nobody rings."""
 
@@ -92,13 +90,12 @@ class Service:
                 opened.enter_context(closing(driver.open(name, folder, mark, store.ring)))
                 for name, driver in zip(names, grid.drivers, strict=True)
             ]
-            self._begin(seed)
-            opened.callback(self._audit.close)
+            self._begin(seed, opened)
             self._watchers = Watchers(self.model, grid.title, store.folder, self._ear, say)
             opened.callback(self._watchers.close)
             self._opened = opened.pop_all()
 
-    def _begin(self, seed: int) -> None:
+    def _begin(self, seed: int, opened: ExitStack) -> None:
         """Make the mirror, and take up what is there."""
         store, scenario = self.store, self.grid.scenario
         self._began = float(store.note("began") or store.note("began", time.time()))
@@ -106,13 +103,16 @@ class Service:
         self.model: Any = scenario.model(seed, made=Mirror)
         self._early = Early(self.model, self.sites, store)
         self._early.begin(self.grid.drivers, store.note("mark"), self._say)
-        self._audit = Audit(self.model, store.folder, scenario, self._began)
+        audit = Audit(self.model, store.folder, scenario, self._began)
+        self._audit = opened.enter_context(closing(audit))
         self._stopping = self._credited = False
         self._last = 0  # number of the last job that was taken in
         self._held = {*(store.note("told_held") or ())}  # jobs not to start, as far as told
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
-        self._drained: set[str] = set()  # sites that start no job
+        drained = {*(store.note("drained") or ())}  # to be told anew
+        self._drained = {*(store.note("told_drained") or ())} - drained  # sites that start no job
         self._limits = scenario.platform.sizes.tolist()  # how many processors jobs may hold at each
+        self._noted: dict[str, int] = {}  # the same, as it was noted
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at = 0.0
@@ -211,10 +211,8 @@ class Service:
         ended = max(end.time, began or 0.0)
         ran = None if began is None else ended - began
         facts = {"site": job.site, "at": self._since(ended), "exit_status": end.exit_status}
-        killed = state in (FAILED, LOST) and end.exit_status is None and end.again
-        if killed and job.attempt >= TRIES and (ran or 0.0) < SHORT:
-            killed, why = False, f"{why}, soon after it began, as in {TRIES} attempts or more"
-        if job.requeue and killed and began is not None:
+        again, why = runs_again(job, end, state, why, ran)
+        if again:
             attempt = job.attempt + 1
             self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
             told = f"{why} at {job.site}{when}; waits to run again"
@@ -234,14 +232,16 @@ class Service:
             if limit != self._limits[cluster]:
                 self.model.limit(cluster, limit)
                 self._limits[cluster] = limit
-                of_sites = zip((each.name for each in self.sites), self._limits, strict=True)
-                self.store.note("limits", dict(of_sites))
             if (site.name in wanted) != (site.name in self._drained):
                 back = site.name in self._drained
                 told = "takes part again" if back else "starts no job any more"
                 kind = log.RESTORED if back else log.DRAINED
                 self._tell(kind, f"{site.name}: {told}", site=site.name)
-        self._drained = wanted
+        if wanted != self._drained:
+            self._drained = {*self.store.note("told_drained", sorted(wanted))}
+        of_sites = zip((each.name for each in self.sites), self._limits, strict=True)
+        if (limits := dict(of_sites)) != self._noted:
+            self._noted = self.store.note("limits", limits)
 
     def _take_in(self) -> None:
         """Tell the mirror of what was submitted, and sites of what was cancelled."""

@@ -142,6 +142,11 @@ class LiveJob:
         """The site in whose queue it waits, as far as is known."""
         return self.waits_at if self.state == WAITING and not self.held else None
 
+    @property
+    def limit(self) -> float | None:
+        """Time after which its site may end it, s: what was requested, longer on a slow site."""
+        return None if self.time is None else self.time / min(1.0, self.rate or 1.0)
+
     def told(self) -> dict[str, Any]:
         """Return what `metasched queue --json` says of it."""
         keys = "job", "name", "state", "site", "size", "submitted", "started", "ended"
@@ -232,12 +237,12 @@ class Store(Database):
     def update(self, job: int, **columns: Any) -> None:
         """Change what is known of a job."""
         sets = ", ".join(f"{name} = ?" for name in columns)
-        with self._lock:
+        with self.at_once():
             self._file.execute(f"UPDATE jobs SET {sets} WHERE job = ?", [*columns.values(), job])
 
     def jobs(self, where: str = "1", *values: Any) -> list[LiveJob]:
         """Return the jobs of which a condition holds, by number."""
-        rows = self._asked(f"SELECT * FROM jobs WHERE {where} ORDER BY job", values)
+        rows = self._asked(f"SELECT * FROM jobs WHERE {where} ORDER BY job", values, again=True)
         return [_job(row) for row in rows]
 
     def ran_lately(self, most: int) -> list[LiveJob]:

@@ -108,12 +108,17 @@ def print_result(result: Result, console: Console) -> None:
     if result.classes:
         console.print()
         print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
-    if result.applications and _off(result, result.applications):
+    if applications := _applications(result):
         console.print()
-        most = result.applications[:ROWS_SHOWN]
+        most = applications[:ROWS_SHOWN]
         print_whole(_table_of("application", most, APPLICATION_COLUMNS), console)
     for line in (*_explained(result, summary["clusters"]), *_remarks(result, summary)):
         console.print(line, **_LITERALLY)
+
+
+def _applications(result: Result) -> list[dict[str, Any]]:
+    """Return the rows of applications, if there is something to tell of them."""
+    return result.applications if _off(result, result.applications) else []
 
 
 def _levels(result: Result) -> Iterator[dict[str, Any]]:
@@ -287,7 +292,7 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield result.short_warm_up
     if nobody := _shares_of_nobody(result):
         yield f"shares: found users {nobody}; no job that counts is theirs"
-    tables = {"cluster": result.platform.clusters, "application": result.applications}
+    tables = {"cluster": result.platform.clusters, "application": _applications(result)}
     for what, rows in tables.items():
         if (more := len(rows) - ROWS_SHOWN) > 0:
             yield f"and {counted(more, f'more {what}')}"

@@ -73,5 +73,6 @@ def live_log(path: Path) -> Log:
         processors=sum(sizes.get(each, 0) for each in {*site}) or None,  # that jobs have seen
         start=datetime.fromtimestamp(0, UTC),
         applications=dict(enumerate(names)),
+        size_note="those of the sites where jobs have run",
         numbered=("application",),
     )

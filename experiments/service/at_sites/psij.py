@@ -84,8 +84,8 @@ class PsiJ:
         """Submit a script, which writes its output itself."""
         psij = self._psij
         asked = {}
-        if job.time is not None:
-            asked["duration"] = timedelta(minutes=max(1, math.ceil(job.time / 60.0)))
+        if job.limit is not None:
+            asked["duration"] = timedelta(minutes=max(1, math.ceil(job.limit / 60.0)))
         spec = psij.JobSpec(
             executable="/bin/sh",
             arguments=[*script],

@@ -244,8 +244,8 @@ class Slurm(Partition):
             options["partition"] = self._partition
         if not self._siblings and self.federation is not None:
             options["clusters"] = self.federation.cluster
-        if job.time is not None:
-            options["time"] = max(1, math.ceil(job.time / 60.0))  # minutes
+        if job.limit is not None:
+            options["time"] = max(1, math.ceil(job.limit / 60.0))  # minutes
         given = [f"--{name}={value}" for name, value in options.items()]
         done = self._run("sbatch", "--parsable", "--no-requeue", *words, *given, *script)
         if done.returncode:

@@ -10,10 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.service.forecasting.forecast import ENOUGH, Forecast
-from experiments.service.store import RUNNING
+from experiments.service.store import RUNNING, STARTING
 from experiments.show.numbers import counted, duration
 from experiments.show.tables import print_whole
 from grid.foreign import plain
+
+NAMED = 10
+"""Jobs that a line names, at most."""
 
 
 def print_forecast(
@@ -25,7 +28,7 @@ def print_forecast(
 ) -> None:
     """Print when jobs will start and end, one a row, from now on.
 
-    And which sites are drained, and have no processors for them at present.
+    And which sites are drained, or have fewer processors for them at present, in words.
     """
     if not rows:
         console.print("no job waits or runs, but perhaps held ones")
@@ -47,7 +50,11 @@ def print_forecast(
         console.print(f"drained, so that no job starts there: {plain(', '.join(drained), 200)}")
     if away:
         where = plain(", ".join(away), 200)
-        console.print(f"taken to have no processors for good, as it has none now: {where}")
+        console.print(f"taken to have no more processors than now, for good: {where}")
+    if starting := [str(row["job"]) for row in rows if row["state"] == STARTING]:
+        which = f"{'job' if len(starting) == 1 else 'jobs'} {', '.join(starting[:NAMED])}"
+        more = ", ..." if len(starting) > NAMED else ""
+        console.print(f"given to sites, and not begun there; as if they began now: {which}{more}")
     console.print(f"medians and 90 % intervals of {counted(found.starts.shape[1], 'future')}")
     ended = counted(found.known, "job")
     if found.known < ENOUGH:

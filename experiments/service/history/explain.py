@@ -12,7 +12,7 @@ from pathlib import Path
 from experiments.events import words
 from experiments.events.explain import Hearing, heading
 from experiments.events.happenings import in_time
-from experiments.events.job_events import SUBMITTED
+from experiments.events.job_events import STARTED, SUBMITTED
 from experiments.events.log import (
     BEGAN,
     BEGUN,
@@ -33,11 +33,13 @@ from experiments.run.result_files import parameters_of, platform_of
 from experiments.service.at_sites.site import ANSWERS, SILENT
 from experiments.service.history import audit
 from experiments.service.store import LiveJob, Store
-from experiments.show.numbers import duration
+from experiments.show.numbers import duration, listed
 from grid.errors import GridError
 from grid.logs.calendar import read, shown
 from grid.world.validation import WITHDRAWN
 
+SOON, NAMED = 5.0, 5
+"""Time in which sites begin jobs, as a rule, s; those that a line names of others."""
 TICK = 0.1
 """Difference of clocks that tell of the start and the end of a job, s."""
 
@@ -103,6 +105,7 @@ class _Had:
         self._again: float | None = None  # when it was submitted anew, s
         self._taken_up = self._began_there = self._over = False
         self._drains: dict[str, list[float]] = {}  # when sites were drained, and took part again
+        self._given: dict[int, float] = {}  # when sites were given jobs that they have not begun
 
     @property
     def lines(self) -> bool:
@@ -120,7 +123,20 @@ class _Had:
             self._before += self._so_far()
             self._hearing.tellers.clear()
             self._again = event["time"]
+        if kind == STARTED:
+            self._given[event["job"]] = event["time"]
+        elif kind in (BEGAN, EXITED):
+            self._given.pop(event["job"], None)
         if own and kind == SUBMITTED:
+            late = [job for job, at in self._given.items() if at < event["time"] - SOON]
+            if late:
+                named = [
+                    *map(str, late[:NAMED]),
+                    *([f"{len(late) - NAMED} more"] * (len(late) > NAMED)),
+                ]
+                which = f"{'job' if len(late) == 1 else 'jobs'} {listed(named)}"
+                told = f"given to sites, and not begun there by then: {which}"
+                self._told.append(Line(event["time"], [told]))
             for site in filter(partial(self._is_drained, at=event["time"]), self._drains):
                 self._told.append(Line(event["time"], [f"{site} has been drained by then"]))
         if kind not in (ENDED, *OF_REAL_JOBS):

@@ -152,8 +152,21 @@ def test_what_is_no_connection_is_told(was_served, tmp_path):
         ):
             with pytest.raises(GridError, match=says):
                 live.job(number)
-    with pytest.raises(GridError, match="closed database"):
-        live.queue()
+    with pytest.raises(GridError, match="closed; accepted: one that is open, as within `with`"):
+        live.submit(["true"])
+
+
+def test_jobs_can_be_read_when_their_connection_is_closed(was_served):
+    """As they are then; nothing can be asked of the service any more."""
+    with connect(was_served) as live, connect(was_served) as other:
+        job = live.submit(["true"], hold=True)
+        live.close()
+        assert job.state == "waiting"
+        assert len(live.queue()) == 1
+        with pytest.raises(GridError, match="closed; accepted: one that is open"):
+            job.cancel()
+        other.cancel(job.number)
+        assert job.read().cancelled == 1
 
 
 def test_that_no_service_is_there_is_logged_once(grid, state, was_served, caplog):

@@ -269,7 +269,7 @@ def test_if_the_file_of_jobs_is_lost_no_future_waits_for_ever(live):
     executor = Executor(connection)
     future = executor.submit(time.sleep, 0.5)
     connection.close()
-    with pytest.raises(GridError, match="closed database"):
+    with pytest.raises(GridError, match="closed; accepted: one that is open"):
         future.result(SOON)
     until(lambda: not watchers())
 

@@ -131,7 +131,7 @@ def test_what_a_site_was_then_counts(grid, state, tmp_path):
 
 
 def test_a_job_that_is_killed_again_and_again_has_failed(grid, state, monkeypatch):
-    monkeypatch.setattr("experiments.service.service.TRIES", 3)
+    monkeypatch.setattr("experiments.service.attempts.TRIES", 3)
     (job,), _ = served(grid, state, {"command": ["sh", "-c", "kill -9 $PPID"], "requeue": True})
     assert (job.state, job.attempt, job.exit_status) == ("failed", 3, None)
     assert job.why == "its processes were killed, soon after it began, as in 3 attempts or more"

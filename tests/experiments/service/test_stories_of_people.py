@@ -121,7 +121,7 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
         service.step()
         call("forecast", "--state", state)
         shown = call("forecast", "--state", state, "--futures", 2).stdout
-        assert "taken to have no processors for good, as it has none now: A" in shown
+        assert "taken to have no more processors than now, for good: A (0 of 2)" in shown
         site.news, site.capacity = before, 2
         service.run(once=True)
     (words,), _ = told(state, 2)
@@ -129,3 +129,23 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
     assert "no route; it gets no job until it answers again" in text
     assert "goes back, for A has too few processors now" in text
     assert "too small" not in text
+
+
+def test_what_a_site_was_given_and_has_not_begun_is_told(grid, state, monkeypatch):
+    """As where a batch system has a job wait: agents have it run, which it does not."""
+    monkeypatch.setattr("experiments.service.history.explain.SOON", 0.1)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store, site = service.store, service.sites[0]
+        begin, site.start = site.start, lambda job, folder: None
+        store.add(["true"], 2, only="A")
+        service.step()
+        time.sleep(0.3)
+        store.add(["true"], 1, only="A")
+        service.step()
+        shown = call("forecast", "--state", state, "--futures", 2).stdout
+        assert "given to sites, and not begun there; as if they began now: job 1" in shown
+        site.start = begin
+        begin(store.job(1), store.make_folder(store.job(1)))
+        service.run(once=True)
+    (words,), _ = told(state, 2)
+    assert "given to sites, and not begun there by then: job 1" in words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
@@ -21,6 +22,8 @@ from grid.errors import GridError
 from tests.experiments.commands import call
 
 from .served import GRID, served
+from .test_forecast import job
+from .test_history import told
 from .test_service import ROOT, until
 
 
@@ -122,3 +125,57 @@ def test_a_service_has_learned_from_jobs_of_those_before(grid, state):
         ended = [job.ended - job.started for job in service.store.jobs("exit_status = 0")]
     assert found[:2] == pytest.approx([(ended[0] + ended[2]) / 2, ended[1]])
     assert found[2] == pytest.approx(sum(ended) / 3, rel=0.5)  # and of what could not be run
+
+
+def test_a_service_begins_with_the_processors_of_now(grid, state):
+    """What was away while another service was there is there again: forecasts go by that."""
+    words = "submit", "--state", state, "--size", 2, "--site", "A", "--dry-run", "--json", "true"
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.step()
+        call("drain", "--state", state, "A")
+        service.step()
+        assert json.loads(call(*words).stdout)["jobs"][0]["never"] == 1.0
+    call("drain", "--state", state, "A", "--undo")
+    grid.write_text(GRID.replace("slots = 2", "slots = 4"))
+    said = []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        service.step()
+        assert "A: takes part again" in said
+        for size in (2, 4):
+            (job,) = json.loads(call(*words[:4], size, *words[5:]).stdout)["jobs"]
+            assert (job["never"], job["sites"]) == (0.0, {"A": 1.0})
+    said.clear()
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        service.step()
+        assert said == []
+
+
+def test_what_a_service_told_that_refused_its_grid_is_in_the_log(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        store.add(["sh", "-c", "sleep 0.4; exit 5"], 1)
+        store.add(["sleep", "1000"], 1, only="A")
+        until(service, lambda: len(store.jobs("started IS NOT NULL")) == 2)
+    time.sleep(1)
+    other = 'global = "dll"\nlocal = "fcfs"\n[[sites]]\nname = "B"\nslots = 1\n'
+    text = grid.read_text()
+    grid.write_text(other)
+    with (
+        pytest.raises(GridError, match="job 2 may run at A"),
+        serving(load_grid(str(grid)), state, 0, print),
+    ):
+        pass
+    grid.write_text(text)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.update(2, cancelled=2)
+        service.run(once=True)
+    (*_, last), _ = told(state, 1)
+    assert "failed at" in " ".join(last)
+    assert "exit status 5" in " ".join(last)
+
+
+def test_sites_get_the_limit_of_their_rate():
+    """A job takes what was requested on a site of rate 1, longer on a slower one."""
+    limits = [job(1, time=60.0, rate=rate).limit for rate in (None, 0.5, 1.0, 2.0)]
+    assert limits == [60.0, 120.0, 60.0, 60.0]
+    assert job(1, time=None, rate=0.5).limit is None
