@@ -65,16 +65,17 @@ def _add(name: str, module: str, function: str, what: str) -> None:
         from experiments.sweeps.progress import telling
 
         with telling(f"measuring: {name}"):
-            found = getattr(import_module(f"experiments.bench.{module}"), function)()
+            found = getattr(import_module(f"experiments.{module}"), function)()
         _print(found, as_json)
 
     bench.command(name, help=f"Measure {what}.")(_JSON(measure))
 
 
-_add("titan", "titan", "bench_titan", "TITAN's search")
-_add("study", "study", "bench_study", "what a study of many runs loses to coordination")
-_add("report", "page", "bench_page", "the page of `metasched report` in a browser")
-_add("service", "service", "bench_service", "a service of real jobs, of which 1,000 sleep here")
+_add("titan", "bench.titan", "bench_titan", "TITAN's search")
+_add("study", "bench.study", "bench_study", "what a study of many runs loses to coordination")
+_add("report", "bench.page", "bench_page", "the page of `metasched report` in a browser")
+_add("service", "bench.service", "bench_service", "a service of real jobs: 1,000 sleep here")
+_add("envs", "learning.speed", "bench_envs", "decisions a second in environments to learn in")
 
 
 @bench.command()

@@ -229,7 +229,7 @@ class Surroundings:
 
     def room(self, cluster: str) -> str:
         """Return how many of a cluster's processors are free, and how many away, in words."""
-        free = f"{self.free[cluster]} of its {processors(self._sizes[cluster])} free"
+        free = f"{self.free[cluster]:,} of its {processors(self._sizes[cluster])} free"
         return f"{free}, {self.away[cluster]:,} away" if self.away[cluster] else free
 
     def reported(self, time: float) -> str:

@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +109,7 @@ class LiveJob:
     name: str
     command: tuple[str, ...]
     folder: str
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
     size: int
     time: float | None
     deadline: float | None

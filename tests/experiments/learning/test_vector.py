@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from experiments.learning.speed import bench_envs
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
@@ -106,3 +107,9 @@ def test_what_cannot_be_done_is_refused_in_a_line():
     actions[world] = masked
     with pytest.raises(GridError, match=f"world {world}: action: found {masked}; accepted: "):
         env.step(actions)
+
+
+def test_the_speed_of_environments_is_measured():
+    found = bench_envs(worlds=2, steps=10, turns=1)
+    assert [each.name for each in found] == ["GridEnv", "VectorGridEnv(2)"]
+    assert all(each.value > 0.0 for each in found)
