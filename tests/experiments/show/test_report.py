@@ -179,6 +179,8 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
         assert not any("…" in line for line in lines)
         assert "and 10 more clusters" in lines
         assert "and 1 more application" in lines
+        right = [each | {"mean_prediction_error": 0.0} for each in wide.applications]
+        assert "application" not in printed(replace(wide, applications=right))  # without a table
 
 
 def test_clusters_whose_long_names_begin_alike_are_told_apart():
