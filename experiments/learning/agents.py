@@ -104,30 +104,30 @@ class LocalAgent:
 
     def begin(self) -> None:
         """Forget whom it has seen."""
-        self._starts: list[int] = []  # slots of those that start at this instant
-        self._jobs = np.empty(0, np.int64)  # slots of those that it sees
+        self.starts: list[int] = []  # slots of those that start at this instant
+        self.jobs = np.empty(0, np.int64)  # slots of those that it sees
         self._free = 0
 
     def is_asked(self, episode: Episode) -> bool:
         """Tell whether a job can start that it sees; if none can, go on without it."""
         sizes = episode.world.jobs["size"]
-        self._jobs = self._jobs[:0]
+        self.jobs = self.jobs[:0]
         if not episode.learners[self.cluster].asked:
             return False
         waiting = episode.candidates(self.cluster)
-        waiting = waiting[~np.isin(waiting, self._starts)][: self._window]
-        self._free = int(episode.world.state.free[self.cluster] - sizes[self._starts].sum())
+        waiting = waiting[~np.isin(waiting, self.starts)][: self._window]
+        self._free = int(episode.world.state.free[self.cluster] - sizes[self.starts].sum())
         if not (sizes[waiting] <= self._free).any():
             self._act(episode)
             return False
-        self._jobs = waiting
+        self.jobs = waiting
         return True
 
     def seen(self, episode: Episode) -> Observation:
         """Return what waits, and whether it may start."""
-        may_wait = self._starts or episode.world.state.running_count[self.cluster] > 0
+        may_wait = self.starts or episode.world.state.running_count[self.cluster] > 0
         return observing.observed_locally(
-            episode, self.cluster, self._jobs, self._free, self._window, bool(may_wait)
+            episode, self.cluster, self.jobs, self._free, self._window, bool(may_wait)
         )
 
     def decide(self, episode: Episode, action: int) -> None:
@@ -135,19 +135,19 @@ class LocalAgent:
         if action == self._window:
             self._act(episode)
         else:
-            self._starts.append(int(self._jobs[action]))
+            self.starts.append(int(self.jobs[action]))
 
     def about(self, episode: Episode) -> dict[str, Any]:
         """Return the numbers of the jobs that it sees."""
-        return {"jobs": episode.world.jobs["number"][self._jobs].tolist()}
+        return {"jobs": episode.world.jobs["number"][self.jobs].tolist()}
 
     def own(self, jobs: Records) -> Records:
         """Return those of its cluster."""
         return jobs[jobs["cluster"] == self.cluster]
 
     def _act(self, episode: Episode) -> None:
-        episode.learners[self.cluster].decide(self._starts)
-        self._starts = []
+        episode.learners[self.cluster].decide(self.starts)
+        self.starts = []
 
 
 def agent_of(name: str, platform: Platform, window: int) -> LearningAgent:

@@ -138,6 +138,52 @@ def local_space_of(window: int) -> spaces.Dict:
     )
 
 
+@compiled()
+def observe_locally(
+    box: Any,
+    slots: Any,
+    cluster: int,
+    seen: Any,
+    count: int,
+    free: int,
+    may_wait: bool,
+    jobs: Any,
+    own: Any,
+    mask: Any,
+) -> None:
+    """Write what a local scheduler sees, and what it may decide.
+
+    Parameters
+    ----------
+    box, slots : structured arrays
+        Of the kernel's tables.
+    cluster : int
+    seen : int array
+        Slots of the jobs that it sees, in front.
+    count : int
+        How many these are.
+    free : int
+        Processors that are free, but for those of jobs that are to start at this instant.
+    may_wait : bool
+    jobs, own, mask : arrays
+        To write to, of the shapes and types of `local_space_of`.
+    """
+    state, window = box[0], len(jobs)
+    size = state.size[cluster]
+    for at in range(count):
+        job = slots[seen[at]]
+        jobs[at, 0] = job.size / size
+        jobs[at, 1] = shrink(job.predicted_time, LONG)
+        jobs[at, 2] = shrink(state.now - job.arrival, LONG)
+        jobs[at, 3] = shrink(job.deadline - state.now, LONG)
+        jobs[at, 4] = mask[at] = job.size <= free
+    jobs[count:] = 0.0
+    mask[count:window] = 0
+    mask[window] = may_wait
+    own[0], own[1] = free / size, state.up[cluster] / size
+    own[2] = shrink(state.waiting[cluster], MANY)
+
+
 def observed_locally(
     episode: Episode,
     cluster: int,
@@ -160,20 +206,12 @@ def observed_locally(
         Jobs that it could see.
     may_wait : bool
     """
-    world, jobs = episode.world, episode.world.jobs
-    size = float(world.platform.sizes[cluster])
-    told = np.zeros((window, len(OF_WAITING)), np.float32)
-    sizes, count = jobs["size"][slots], len(slots)
-    times = jobs["predicted_time"], world.now - jobs["arrival"], jobs["deadline"] - world.now
-    told[:count, 0] = sizes / size
-    for column, time in enumerate(times, 1):
-        told[:count, column] = np.log1p(np.clip(time[slots], 0.0, LONG)) / math.log1p(LONG)
-    told[:count, 4] = sizes <= free
-    mask = np.zeros(window + 1, np.int8)
-    mask[:count], mask[window] = sizes <= free, may_wait
-    waiting = math.log1p(min(float(world.state.waiting[cluster]), MANY)) / math.log1p(MANY)
-    own = np.array([free / size, world.state.up[cluster] / size, waiting], np.float32)
-    return {"jobs": told, "cluster": own, "action_mask": mask}
+    tables = episode.world.tables
+    jobs, own = np.empty((window, len(OF_WAITING)), np.float32), np.empty(3, np.float32)
+    mask = np.empty(window + 1, np.int8)
+    here = slots, len(slots), free, may_wait
+    observe_locally(tables.box, tables.slots, cluster, *here, jobs, own, mask)
+    return {"jobs": jobs, "cluster": own, "action_mask": mask}
 
 
 def nothing(space: spaces.Dict) -> dict[str, Any]:

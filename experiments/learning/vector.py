@@ -18,110 +18,14 @@ from gymnasium.vector.utils import batch_space, create_empty_array
 from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import GLOBAL, Observation
-from experiments.learning.episode import LATEST
-from experiments.learning.observing import observe
 from experiments.learning.play import Play, Rules, scenario_of
 from experiments.learning.rewards import REWARDS
+from experiments.learning.stepping import INFO, step_all, step_all_locally
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.kernel.advance import advance
-from grid.kernel.compile import compiled, inlined
-from grid.kernel.state import NONE, PLACE, WAIT
-from grid.kernel.statistics import SLOWDOWN_BOUND
+from grid.kernel.state import NONE
 from grid.world.finished import Records
-
-_SEEN = "job", "clusters", "waiting", "action_mask"
-"""Arrays of an observation, as `observe` writes them."""
-_SLOWDOWN, _WAIT, _TURNAROUND, _MET = range(len(REWARDS))
-
-
-@inlined
-def _reward(kind: int, row: Any) -> float:
-    """Return the reward of a job that has ended, of the kind at an index of `REWARDS`."""
-    if kind == _SLOWDOWN:
-        took = row.finish - row.arrival
-        return -max(1.0, took / max(row.execution_time, SLOWDOWN_BOUND))
-    if kind == _WAIT:
-        return float(row.arrival - row.start)
-    if kind == _TURNAROUND:
-        return float(row.arrival - row.finish)
-    return 1.0 if row.deadline < np.inf and row.finish <= row.deadline else 0.0
-
-
-INFO = np.dtype([("time", np.float64), ("job", np.int64), ("left", np.int64)])
-"""What is told of a world beside what is seen."""
-
-
-@compiled(allocates=True)
-def step_all(
-    worlds: Any,
-    go: Any,
-    actions: Any,
-    kind: int,
-    counted: Any,
-    earned: Any,
-    info: Any,
-    job: Any,
-    told: Any,
-    waiting: Any,
-    mask: Any,
-) -> None:
-    """Take the decisions in worlds, and let everything happen until the next one in each.
-
-    Parameters
-    ----------
-    worlds : list of Tables
-    go : bool array
-        Which of them go on; then, in which of these the next decision has come.
-    actions : int array
-        The clusters to which jobs are sent, or their number.
-    kind : int
-        Index of the reward.
-    counted : int array
-        Of the jobs that left and are still in the tables, how many have been rewarded.
-    earned : float array
-        Takes the rewards of those since.
-    info : array of `INFO`
-        Takes the time, which job is decided about, and how many have left.
-    job, told, waiting, mask : arrays
-        Take what is seen, as `observe` writes it for each world.
-    """
-    for each in range(len(go)):
-        if not go[each]:
-            continue
-        tables = worlds[each]
-        state = tables.box[0]
-        state.answer = WAIT if actions[each] == state.clusters else actions[each]
-        state.answered = 1
-        go[each] = advance(tables, LATEST) == PLACE
-        total = 0.0
-        for row in range(counted[each], state.finished):
-            if not np.isnan(tables.finished[row].start):
-                total += _reward(kind, tables.finished[row])
-        earned[each] = total
-        counted[each] = state.finished
-        if go[each]:
-            write_info(tables.box, tables.slots, info[each])
-            observe(
-                tables.box,
-                tables.slots,
-                state.job,
-                False,
-                job[each],
-                told[each],
-                waiting[each],
-                mask[each],
-            )
-
-
-@inlined
-def write_info(box: Any, slots: Any, info: Any) -> None:
-    """Write what is told of a world that stands at a decision."""
-    state = box[0]
-    info.time = state.now
-    info.job = slots[state.job].number
-    info.left = state.completed + state.rejected + state.withdrawn
 
 
 class _Lane(Play):
@@ -146,11 +50,6 @@ class _Lane(Play):
         assert episode is not None
         return not episode.last_chance and episode._mail.next_due() == math.inf
 
-    def at(self) -> None:
-        """Have the kernel be at the decision that is wanted, and nobody else."""
-        assert self.episode is not None
-        self.episode.scheduler.asked = NONE
-
     def on(self) -> float:
         """Let everything happen until the next decision, or the end; return what was earned."""
         episode = self.episode
@@ -158,7 +57,8 @@ class _Lane(Play):
         self._go_on(episode)
         episode.world.log.flush()
         earned, self._earned = self._earned, dict.fromkeys(self.agents, 0.0)
-        return earned[GLOBAL]
+        (found,) = earned.values()
+        return found
 
     @property
     def count(self) -> float:
@@ -166,8 +66,65 @@ class _Lane(Play):
         return float(self._count)
 
 
+class _Global:
+    """How the global scheduler's decisions are carried out in worlds."""
+
+    def __init__(self, seen: Any) -> None:
+        self._seen = seen["job"], seen["clusters"], seen["waiting"], seen["action_mask"]
+
+    def step(self, *given: Any) -> None:
+        """Do what `step_all` does."""
+        step_all(*given, *self._seen)
+
+    def take(self, at: int, lane: _Lane, agent: Any) -> int:
+        """Have a decision be wanted of this alone; return the slot of its job."""
+        assert lane.episode is not None
+        lane.episode.scheduler.asked = NONE
+        return int(lane.episode.world.state.job)
+
+    def give(self, at: int, lane: _Lane, agent: Any) -> None:
+        """Have a world know of what was decided at this instant: nothing."""
+
+
+class _Local:
+    """How a local scheduler's decisions are carried out in worlds."""
+
+    def __init__(self, seen: Any, cluster: int, processors: int) -> None:
+        worlds, window = seen["jobs"].shape[:2]
+        self._seen = seen["jobs"], seen["cluster"], seen["action_mask"]
+        self._cluster, self._tables = cluster, numba.typed.List()
+        self._starts = np.zeros((worlds, processors), np.int64)
+        self._started = np.zeros(worlds, np.int64)
+        self._slots = np.zeros((worlds, window), np.int64)
+
+    def step(self, *given: Any) -> None:
+        """Do what `step_all_locally` does."""
+        here = self._tables, self._starts, self._started, self._slots
+        step_all_locally(*given, self._cluster, *here, *self._seen)
+
+    def take(self, at: int, lane: _Lane, agent: Any) -> int:
+        """Have a decision be wanted of this alone; return the slot of the first job seen."""
+        assert lane.episode is not None
+        world, jobs = lane.episode.world, agent.jobs
+        if at < len(self._tables):
+            self._tables[at] = world.tables.processors
+        else:
+            self._tables.append(world.tables.processors)
+        self._started[at] = len(agent.starts)
+        self._starts[at, : len(agent.starts)] = agent.starts
+        self._slots[at, : len(jobs)] = jobs
+        return int(jobs[0]) if len(jobs) else 0
+
+    def give(self, at: int, lane: _Lane, agent: Any) -> None:
+        """Have a world know of what was decided at this instant."""
+        assert lane.episode is not None
+        agent.starts = self._starts[at, : self._started[at]].tolist()
+        agent.jobs = self._slots[at]
+        lane.episode.learners[self._cluster].asked = False
+
+
 class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
-    """The global scheduler's decisions in many runs of a scenario at once.
+    """One scheduler's decisions in many runs of a scenario at once.
 
     Each world is as a `GridEnv` of the same arguments, step by step, the first one as after
     ``reset(seed=seed)``, the next as after ``seed + 1``, and so on. They go on in one compiled call
@@ -179,13 +136,13 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
     ----------
     n : int
         Worlds.
-    scenario, agent, global_, local, reward, jobs, time
-        As of `GridEnv`; the agent is ``"global"``, and the reward one of `REWARDS`.
+    scenario, agent, global_, local, reward, window, jobs, time
+        As of `GridEnv`; the reward is one of `REWARDS`.
 
     Raises
     ------
     GridError
-        As `GridEnv`, and for other agents and rewards.
+        As `GridEnv`, and for other rewards.
 
     Examples
     --------
@@ -209,14 +166,13 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         global_: str | type[GlobalScheduler] | None = None,
         local: str | type[LocalScheduler] | None = None,
         reward: str = "bounded_slowdown",
+        window: int = 128,
         jobs: int | None = None,
         time: float | None = None,
     ) -> None:
         if not (is_whole(n) and n >= 1):
             raise GridError(f"n: found {quoted(n)}; accepted: a number from 1")
-        if agent != GLOBAL:
-            raise GridError(f"agent: found {quoted(agent)}; accepted: {GLOBAL}")
-        self._rules = Rules(reward, jobs=jobs, time=time)
+        self._rules = Rules(reward, window, jobs, time)
         of = scenario_of(scenario, global_, local)
         self._lanes = [_Lane(of, [agent], self._rules) for _ in range(n)]
         if reward not in REWARDS:  # what is none of these has been refused, but for functions
@@ -229,6 +185,12 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = spaces.MultiDiscrete([int(first.actions[agent].n)] * self.num_envs)
         self._seen: Any = create_empty_array(self.single_observation_space, self.num_envs)
+        self._agent, cluster = agent, first.agents[agent].cluster
+        self._side: _Global | _Local
+        if cluster is None:
+            self._side = _Global(self._seen)
+        else:
+            self._side = _Local(self._seen, cluster, int(of.platform.sizes[cluster]))
         self._over, self._asked, self._fast = np.zeros((3, self.num_envs), np.bool_)
         self._earned, self._count = np.zeros((2, self.num_envs))
         self._counted, self._told = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, INFO)
@@ -271,13 +233,13 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         """Have a world stand where its run does, and see what is seen there."""
         lane = self._lanes[at]
         assert lane.episode is not None
-        for name, value in lane.seen(GLOBAL).items():
+        for name, value in lane.seen(self._agent).items():
             self._seen[name][at] = value
-        lane.at()
+        slot = self._side.take(at, lane, lane.agents[self._agent])
         self._counted[at], self._count[at] = lane.counted, lane.count
         self._asked[at], self._fast[at] = bool(lane.asked), lane.fast
         world = lane.episode.world
-        self._told[at] = world.now, world.jobs["number"][world.state.job], world.log.count
+        self._told[at] = world.now, world.jobs["number"][slot], world.log.count
         tables = lane.episode.world.storage.arguments()
         if at < len(self._worlds):
             self._worlds[at] = tables
@@ -300,16 +262,19 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         slow = ~go & ~over
         seen, earned = self._seen, self._earned
         earned[:] = 0.0
-        written = self._counted, earned, self._told, *(seen[name] for name in _SEEN)
-        step_all(self._worlds, go, taken, self._kind, *written)
+        written = self._counted, earned, self._told
+        self._side.step(self._worlds, go, taken, self._kind, *written)
         for at in np.flatnonzero(~go).tolist():
             lane = self._lanes[at]
             assert lane.episode is not None
             if over[at]:
                 self._begin(at)
                 continue
+            agent = lane.agents[self._agent]
             if slow[at]:
-                lane.agents[GLOBAL].decide(lane.episode, int(taken[at]))
+                agent.decide(lane.episode, int(taken[at]))
+            else:
+                self._side.give(at, lane, agent)
             lane.counted = int(self._counted[at])
             earned[at] += lane.on()
             self._take(at)

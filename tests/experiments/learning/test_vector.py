@@ -36,6 +36,9 @@ def failing():
     [
         ("quickstart", {"local": "fcfs", "jobs": 60}),
         ("quickstart", {"local": "titan", "time": 90.0, "reward": "turnaround"}),
+        ("site", {"agent": "local", "jobs": 60, "window": 16}),
+        ("failing", {"agent": "C2", "reward": "wait"}),
+        ("late", {"agent": "C1", "global_": "ect", "local": "titan", "window": 8}),
         ("failing", {"reward": "wait"}),
         ("late", {"reward": "deadlines_met", "local": "easy"}),
     ],
@@ -56,7 +59,8 @@ def test_each_world_is_as_an_environment_alone(scenario, given):
         for at, (one, told) in enumerate(expected):
             assert all((seen[name][at] == one[name]).all() for name in seen)
             if one["action_mask"][:-1].any():
-                assert (info["time"][at], info["job"][at]) == (told["time"], told["job"])
+                job = told["job"] if "job" in told else told["jobs"][0]
+                assert (info["time"][at], info["job"][at]) == (told["time"], job)
         actions = chosen(seen, over, rng)
         seen, earned, ended, cut, info = many.step(actions)
         for at, env in enumerate(alone):
@@ -88,7 +92,7 @@ def test_spaces_are_of_all_worlds():
 def test_what_cannot_be_done_is_refused_in_a_line():
     for given, message in (
         ({"n": 0}, "n: found 0; accepted: a number from 1"),
-        ({"agent": "local"}, "agent: found 'local'; accepted: global"),
+        ({"agent": "locals"}, "agent: found 'locals'"),
         ({"reward": "wait_"}, "reward: found 'wait_'"),
         ({"reward": lambda jobs: jobs}, f"found a function; accepted: {', '.join(REWARDS)}"),
     ):
@@ -111,5 +115,5 @@ def test_what_cannot_be_done_is_refused_in_a_line():
 
 def test_the_speed_of_environments_is_measured():
     found = bench_envs(worlds=2, steps=10, turns=1)
-    assert [each.name for each in found] == ["GridEnv", "VectorGridEnv(2)"]
+    assert [each.name for each in found] == ["GridEnv", "VectorGridEnv(2)"] * 2
     assert all(each.value > 0.0 for each in found)
