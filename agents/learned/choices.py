@@ -5,6 +5,7 @@ The score of a cluster is a weighted sum of `TERMS`, of what brokers know.
 
 from __future__ import annotations
 
+import copyreg
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -73,22 +74,27 @@ class LearnedChoice(GlobalScheduler):
         return best
 
 
+class _Choosing(type):
+    """The type of these classes, which are pickled as what makes them."""
+
+
 def choosing(weights: Mapping[str, float]) -> type[GlobalScheduler]:
     """Return a global scheduler that scores clusters by weights of `TERMS`.
 
     Its ``weights`` are an array, whose numbers may be changed between runs.
     """
-    given = (dict(weights),)
     own = {
         "__doc__": LearnedChoice.__doc__,
         "__module__": __name__,
-        "__reduce__": lambda self: (_bare, given, self.__dict__),
+        "given": (dict(weights),),
         "weights": array_of(weights, TERMS),
     }
-    return type("LearnedChoice", (LearnedChoice,), own)
+    made: Any = _Choosing("LearnedChoice", (LearnedChoice,), own)
+    return made
 
 
-def _bare(weights: Mapping[str, float]) -> GlobalScheduler:
-    """Return a scheduler that was pickled, before it has what it knows."""
-    kind = choosing(weights)
-    return kind.__new__(kind)
+def _made_by(kind: Any) -> Any:
+    return choosing, kind.given
+
+
+copyreg.pickle(_Choosing, _made_by)

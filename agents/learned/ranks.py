@@ -7,6 +7,7 @@ weight of ``arrival``, for all jobs grow older alike.
 
 from __future__ import annotations
 
+import copyreg
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -64,10 +65,8 @@ def rank_by(weights: Floats) -> Any:
     return priority
 
 
-def _bare(weights: Mapping[str, float], service: str) -> LocalScheduler:
-    """Return a scheduler that was pickled, before it has what it knows."""
-    kind = ranking(weights, service)
-    return kind.__new__(kind)
+class _Ranking(type):
+    """The type of these classes, which are pickled as what makes them."""
 
 
 def ranking(weights: Mapping[str, float], service: str) -> type[LocalScheduler]:
@@ -81,9 +80,9 @@ def ranking(weights: Mapping[str, float], service: str) -> type[LocalScheduler]:
     service : str
         A key of `SERVICES`.
     """
-    numbers, given = array_of(weights, TERMS), (dict(weights), service)
+    numbers = array_of(weights, TERMS)
     own = {
-        "__reduce__": lambda self: (_bare, given, self.__dict__),
+        "given": (dict(weights), service),
         "__doc__": "By a rank that was learned.",
         "__module__": __name__,
         "label": "LEARNED",
@@ -92,4 +91,12 @@ def ranking(weights: Mapping[str, float], service: str) -> type[LocalScheduler]:
         "weights": numbers,
         "priority": rank_by(numbers),
     }
-    return type("LearnedRank", (SERVICES[service],), own)
+    made: Any = _Ranking("LearnedRank", (SERVICES[service],), own)
+    return made
+
+
+def _made_by(kind: Any) -> Any:
+    return ranking, kind.given
+
+
+copyreg.pickle(_Ranking, _made_by)
