@@ -105,22 +105,22 @@ class LocalAgent:
     def begin(self) -> None:
         """Forget whom it has seen."""
         self.starts: list[int] = []  # slots of those that start at this instant
-        self.jobs = np.empty(0, np.int64)  # slots of those that it sees
+        self._seen = np.zeros(self._window, np.int64)
+        self.jobs = self._seen[:0]  # slots of those that it sees
         self._free = 0
 
     def is_asked(self, episode: Episode) -> bool:
         """Tell whether a job can start that it sees; if none can, go on without it."""
-        sizes = episode.world.jobs["size"]
-        self.jobs = self.jobs[:0]
+        self.jobs = self._seen[:0]
         if not episode.learners[self.cluster].asked:
             return False
-        waiting = episode.candidates(self.cluster)
-        waiting = waiting[~np.isin(waiting, self.starts)][: self._window]
-        self._free = int(episode.world.state.free[self.cluster] - sizes[self.starts].sum())
-        if not (sizes[waiting] <= self._free).any():
+        tables, starts = episode.world.tables, np.array(self.starts, np.int64)
+        of_cluster = tables.box, tables.slots, self.cluster, starts
+        count, self._free, fits = observing.candidates(*of_cluster, self._seen)
+        if not fits:
             self._act(episode)
             return False
-        self.jobs = waiting
+        self.jobs = self._seen[:count]
         return True
 
     def seen(self, episode: Episode) -> Observation:

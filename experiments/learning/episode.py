@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
-import numpy as np
-
 from agents.model import GridModel
 from agents.protocols import Cluster, Grid
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
@@ -152,10 +150,3 @@ class Episode(GridModel):
         super()._deliver(planners)
         if any(learner.asked for learner in self.learners.values()):
             raise _WantedError
-
-    def candidates(self, cluster: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the slots of the jobs that wait at a cluster, as they landed."""
-        waiting = self.world.jobs.waiting(cluster)
-        found: np.ndarray[Any, np.dtype[np.int64]]
-        found = waiting[np.argsort(self.world.jobs["serial"][waiting])]
-        return found

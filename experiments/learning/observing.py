@@ -11,6 +11,8 @@ from gymnasium import spaces
 
 from experiments.learning.episode import Episode
 from grid.kernel.compile import compiled, inlined
+from grid.kernel.queueing.queues import after, first
+from grid.kernel.state import NONE
 
 LONG = 2592000.0
 """The time that counts as 1, as do longer ones, s: 30 days."""
@@ -136,6 +138,44 @@ def local_space_of(window: int) -> spaces.Dict:
             "action_mask": spaces.MultiBinary(window + 1),
         }
     )
+
+
+@compiled()
+def candidates(box: Any, slots: Any, cluster: int, starts: Any, seen: Any) -> Any:
+    """Write which jobs a local scheduler sees that wait at its cluster, the first as they landed.
+
+    Parameters
+    ----------
+    box, slots : structured arrays
+        Of the kernel's tables.
+    cluster : int
+    starts : int array
+        Slots of the jobs that are to start at this instant, which it does not see.
+    seen : int array
+        Takes the slots of the others.
+
+    Returns
+    -------
+    count, free : int
+        How many these are, and the processors that are free for them.
+    fits : bool
+        Whether one of them fits.
+    """
+    state = box[0]
+    free = state.free[cluster]
+    for at in range(len(starts)):
+        free -= slots[starts[at]].size
+    job, count, fits = first(state, slots, cluster), 0, False
+    while job != NONE and count < len(seen):
+        taken = False
+        for at in range(len(starts)):
+            taken = taken or starts[at] == job
+        if not taken:
+            seen[count] = job
+            count += 1
+            fits = fits or slots[job].size <= free
+        job = after(state, slots, cluster, job)
+    return count, free, fits
 
 
 @compiled()

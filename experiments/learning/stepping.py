@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from experiments.learning.episode import LATEST
-from experiments.learning.observing import observe, observe_locally
+from experiments.learning.observing import candidates, observe, observe_locally
 from experiments.learning.rewards import REWARDS
 from grid.kernel.advance import advance
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.processors import set_plan
-from grid.kernel.queueing.queues import after, first
 from grid.kernel.state import LANDED, NONE, PLACE, WAIT
 from grid.kernel.statistics import SLOWDOWN_BOUND
 
@@ -114,31 +113,6 @@ def step_all(
 
 
 @inlined
-def _look(
-    tables: Any, cluster: int, starts: Any, started: int, seen: Any, jobs: Any, own: Any, mask: Any
-) -> bool:
-    """Write what a local scheduler sees if a job fits; tell whether one does."""
-    state, slots = tables.box[0], tables.slots
-    free = state.free[cluster]
-    for at in range(started):
-        free -= slots[starts[at]].size
-    job, count, fits = first(state, slots, cluster), 0, False
-    while job != NONE and count < len(seen):
-        taken = False
-        for at in range(started):
-            taken = taken or starts[at] == job
-        if not taken:
-            seen[count] = job
-            count += 1
-            fits = fits or slots[job].size <= free
-        job = after(state, slots, cluster, job)
-    if fits:
-        waits = started > 0 or state.running_count[cluster] > 0
-        observe_locally(tables.box, slots, cluster, seen, count, free, waits, jobs, own, mask)
-    return fits
-
-
-@inlined
 def _is_alone(state: Any, cluster: int) -> bool:
     """Tell whether no other cluster's planner is wanted."""
     others = 0
@@ -194,19 +168,24 @@ def step_all_locally(
             starts[each, started[each]] = slots[each, actions[each]]
             started[each] += 1
         while True:
-            if not acts and _look(
-                tables,
-                cluster,
-                starts[each],
-                started[each],
-                slots[each],
-                jobs[each],
-                own[each],
-                mask[each],
-            ):
+            order = starts[each, : started[each]]
+            count, free, fits = candidates(tables.box, tables.slots, cluster, order, slots[each])
+            if not acts and fits:
+                waits = len(order) > 0 or state.running_count[cluster] > 0
+                observe_locally(
+                    tables.box,
+                    tables.slots,
+                    cluster,
+                    slots[each],
+                    count,
+                    free,
+                    waits,
+                    jobs[each],
+                    own[each],
+                    mask[each],
+                )
                 go[each] = True
                 break
-            order = starts[each, : started[each]]
             set_plan(
                 tables.box, tables.slots, processors[each], tables.turns, cluster, order, nothing
             )

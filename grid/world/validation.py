@@ -219,6 +219,8 @@ def check_plan(
         If it names a job twice or one that does not wait there, or wrong processors.
     """
     place, jobs = f"plan of {storage.platform.names[cluster]}", np.asarray(order, np.int64)
+    if not len(jobs):
+        return jobs, jobs
     inside = bool(((jobs >= 0) & (jobs < len(storage.tables.slots))).all())
     waits = inside and bool(
         (
