@@ -18,17 +18,17 @@ from grid.kernel.compile import compiled
 from grid.kernel.state import WAIT
 
 TERMS = {
-    "time": "log t",
-    "load": "log l",
-    "time-load": "log(t + l)",
-    "waiting": "log q",
+    "time": "log(1 + t)",
+    "load": "log(1 + l)",
+    "time-load": "log(1 + t + l)",
+    "waiting": "log(1 + q)",
     "free": "f",
     "fits": "e",
     "share": "s",
 }
 """Terms of the score of a cluster, by name."""
 SYMBOLS = (
-    "t: 1 + predicted time of the job there, s; l: 1 + load, s; q: 1 + jobs that wait there; "
+    "t: predicted time of the job there, s; l: load, s; q: jobs that wait there; "
     "f: share of its processors that are free; e: 1 if the job fits in these, else 0; s: share of "
     "its processors that the job needs"
 )

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from agents.importing import beside_scenarios
 from agents.learned import LEARNED, choices, ranks
@@ -17,6 +17,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler
 from grid.accepted import accepted, place_of
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.logs.calendar import read as read_date
 from grid.names import meant
 from grid.strict import json_of, text_of
 
@@ -25,8 +26,17 @@ WHAT = "a policy that `metasched learn` wrote"
 HUGE = 1e9
 """Weights are not larger than this, so that sums are numbers."""
 
-Weight = Annotated[float, Field(ge=-HUGE, le=HUGE, allow_inf_nan=False)]
-Time = Annotated[float, Field(allow_inf_nan=False)]
+Weight = Annotated[float, Field(strict=True, ge=-HUGE, le=HUGE, allow_inf_nan=False)]
+Time = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def _date(text: str) -> str:
+    """Return a date that can be read."""
+    try:
+        read_date(text)
+    except ValueError:
+        raise ValueError("accepted: a date and time, such as 2003-02-03T08:00:00") from None
+    return text
 
 
 class Lessons(BaseModel):
@@ -40,6 +50,8 @@ class Lessons(BaseModel):
     logs : dict of str to tuple of (float, float)
         Of each log, by the SHA-256 of its file, the windows that were learned from, s after its
         first job.
+    starts : dict of str to str
+        What the clock of each log showed then, if it tells.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,6 +60,7 @@ class Lessons(BaseModel):
     metric: str = ""
     seed: int = 0
     logs: dict[str, tuple[tuple[Time, Time], ...]] = {}
+    starts: dict[str, Annotated[str, AfterValidator(_date)]] = {}
 
 
 class LearnedPolicy(BaseModel):

@@ -47,7 +47,7 @@ def print_learned(found: Learned, path: str, console: Console) -> None:
         table.add_row(each.name, scale.told(each.mean), interval, often, verdict)
     print_whole(table, console)
     local = policy.agent == "local"
-    begun = "shortest first, with the same service" if local else "lowest log(t + l)"
+    begun = "shortest first, with the same service" if local else "lowest log(1 + t + l)"
     console.print(
         f"± 95 % interval of each difference alone; better or worse: surely, all pairs together; "
         f"{BEGUN}: {begun}. Other logs, loads and sites are other questions.",

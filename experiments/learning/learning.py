@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -17,11 +17,13 @@ from agents.learned.policy import Lessons as LearnedFrom
 from experiments.learning.evolution import Generation, evolve, population_of
 from experiments.learning.lessons import Lesson, Lessons, Trial, first_policy, value_of
 from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import number
 from experiments.studies.definition import MORE_IS_BETTER
 from experiments.studies.ranking import differences, surely_apart
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.progress import SweepProgress
 from experiments.sweeps.statistics import Interval, mean_interval
+from grid.errors import GridError
 
 OTHERS = {"local": ("fcfs", "sjf", "easy"), "global": ("dll", "ect")}
 """Schedulers that a learned one is compared with, beside the scenario's own."""
@@ -170,16 +172,23 @@ def learn(
             begin = partial(_take, first, lessons.training, metric)
             crew = opened.enter_context(local_workers(min(workers, size), begin, kept=False))
             losses = partial(_losses, crew.executor)
-        found = evolve(start, losses, generations, seed)
+        tried: set[float] = set()
+        found = evolve(start, partial(_noted, tried, losses), generations, seed)
         came: list[Generation] = [next(found)]
         came += progress.one_by_one(found, generations, "generation")
     best = came[-1]
+    if len(tried) == 1:
+        raise GridError(
+            f"--objective: found {metric}, which is {number(abs(best.loss))} whatever the weights; "
+            "accepted: one that depends on them"
+        )
     weights = dict(zip(first.terms, best.weights.tolist(), strict=True))
     of = LearnedFrom(
         scenario=scenario.name,
         metric=metric,
         seed=seed,
         logs=dict.fromkeys(lessons.digests.values(), lessons.windows),
+        starts=dict.fromkeys(lessons.digests.values(), lessons.start) if lessons.start else {},
     )
     policy = first.model_copy(update={"weights": weights, "lessons": of})
     sign = -1.0 if metric in MORE_IS_BETTER else 1.0
@@ -228,6 +237,17 @@ def _compared(
     for each, sure in zip(others, surely_apart([x.differences for x in others]), strict=True):
         each.surely = sure
     return float(ours.mean()), tuple(others)
+
+
+def _noted(
+    tried: set[float],
+    losses: Callable[[Sequence[Floats]], Sequence[float]],
+    candidates: Sequence[Floats],
+) -> Sequence[float]:
+    """Return the losses of candidates, which are noted."""
+    found = losses(candidates)
+    tried.update(found)
+    return found
 
 
 def _losses_here(trial: Trial, candidates: Sequence[Floats]) -> list[float]:

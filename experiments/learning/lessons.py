@@ -23,6 +23,7 @@ from experiments.studies.workloads import WINDOW
 from experiments.sweeps.inputs import read_once
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.logs.calendar import clock_at, written
 from grid.names import meant
 from grid.reading import digest
 
@@ -52,12 +53,15 @@ class Lessons:
         Of a log, those that are learned from, s after its first job; none of synthetic jobs.
     digests : dict of str to str
         SHA-256 of each file of the log.
+    start : str
+        What its clock showed at its first job; "" if it does not tell.
     """
 
     training: tuple[Lesson, ...]
     held_out: tuple[Lesson, ...]
     windows: tuple[tuple[float, float], ...] = ()
     digests: dict[str, str] = dataclasses.field(default_factory=dict)
+    start: str = ""
 
     @property
     def jobs(self) -> int:
@@ -82,7 +86,8 @@ class Lessons:
             If the log has too few windows, or has one already.
         """
         if scenario.workload is None:
-            run = StudyRun(scenario, {}, scenario.jobs)
+            count = StudyRun(scenario, {}, scenario.jobs).model(seed).workload.count
+            run = StudyRun(scenario, {}, count)  # the warm-up's included
             seeds = range(seed, seed + 2 * RUNS)
             each = [Lesson(run, number) for number in seeds]
             return cls(tuple(each[:RUNS]), tuple(each[RUNS:]))
@@ -93,7 +98,10 @@ class Lessons:
                 raise GridError(f"{name}: found for what is learned from a log; accepted: --window")
         digests = {path: digest(path) for path in paths_of(scenario.workload)}
         read = partial(read_once, digests, scenario.workload)
-        arrivals = since_the_first(read(scenario.platform, parameters))
+        table = read(scenario.platform, parameters)
+        arrivals = since_the_first(table)
+        first_job = float(table.jobs["arrival"][0])
+        start = "" if table.start is None else written(clock_at(table.start, first_job))
         try:
             parts = Parts.of_log(arrivals, window, [scenario], read, digests)
         except GridError as error:
@@ -106,7 +114,7 @@ class Lessons:
             )
         first = int(TRAINING * len(parts.fit))
         runs = [Lesson(each, seed) for each in _runs(scenario, parts.fit, digests, arrivals)]
-        return cls(tuple(runs[:first]), tuple(runs[first:]), parts.fit[:first], digests)
+        return cls(tuple(runs[:first]), tuple(runs[first:]), parts.fit[:first], digests, start)
 
 
 def _runs(

@@ -198,20 +198,30 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         self._draws: list[np.random.Generator] = []
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin another run in each world, as `GridEnv` does.
 
         Parameters
         ----------
-        seed : int, optional
-            Of the first world; that of each other is one more.
+        seed : int or sequence of int, optional
+            Of the first world, that of each other is one more; or one for each.
         options : dict, optional
             Of all runs until the next call.
         """
         seeds: Sequence[int | None] = [None] * self.num_envs
         if seed is not None or not self._draws:
-            known = [None if seed is None else seed + at for at in range(self.num_envs)]
+            known: Sequence[int | None] = [None] * self.num_envs
+            if is_whole(seed):
+                known = [int(seed) + at for at in range(self.num_envs)]  # type: ignore[arg-type]
+            elif seed is not None:
+                known = [*seed]  # type: ignore[misc]
+            if len(known) != self.num_envs:
+                accepted = f"a number, or one for each of {self.num_envs} worlds"
+                raise GridError(f"seed: found {quoted(seed)}; accepted: {accepted}")
             self._draws = [np_random(each)[0] for each in known]
             seeds = known
         self._options = options

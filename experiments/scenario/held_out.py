@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,7 @@ from agents.registry import name_of
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import counted
+from grid.logs.calendar import read, seconds_until
 from grid.reading import digest
 
 Window = tuple[float, float]
@@ -58,25 +61,53 @@ def overlap(there: npt.NDArray[np.float64], windows: Sequence[Window]) -> npt.ND
     return found
 
 
-def _or(moment: float | None, unknown: float) -> float:
-    return unknown if moment is None or math.isnan(moment) else moment
+def not_held_out(
+    scenario: Scenario,
+    digests: Collection[str] | None = None,
+    start: str | None = None,
+    log: str = "this log",
+) -> Iterator[str]:
+    """Yield of each scheduler that was learned from jobs that are run, that it was.
 
-
-def not_held_out(scenario: Scenario) -> Iterator[str]:
-    """Yield of each scheduler that was learned from what is run, that it was."""
+    Parameters
+    ----------
+    scenario : Scenario
+    digests : collection of str, optional
+        SHA-256 of the files of its logs; by default they are read.
+    start : str, optional
+        What the clock of the log showed at time 0 of the run, if that is known.
+    log : str
+        What it is called.
+    """
     kinds = scenario.policy, scenario.local_policy
-    if not any(isinstance(getattr(kind, "lessons", None), Lessons) for kind in kinds):
+    of_all = [found for kind in kinds if (found := getattr(kind, "lessons", None)) is not None]
+    if not of_all:
         return
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
-    asked = parameters.window_start, parameters.window_end
-    begin, end = (math.nan if isinstance(each, str) else each for each in asked)
-    # Of dates it is not known here when they are: any window may be meant.
-    run = np.array([[_or(begin, -math.inf)], [_or(end, math.inf)]])
-    for name, windows in learned_from(scenario, [digest(path) for path in scenario.logs]).items():
+    known = [digest(path) for path in scenario.logs] if digests is None else digests
+    begun = [each.starts[path] for each in of_all for path in known if path in each.starts]
+    first = read(begun[0]) if begun else None
+    begin = _seconds(parameters.window_start, first)
+    if isinstance(parameters.window_start, str) and first is not None and start is not None:
+        begin = (read(start) - first).total_seconds()
+    end = math.inf if parameters.window_end is None else _seconds(parameters.window_end, first)
+    if math.isnan(begin) or math.isnan(end):  # dates of a log that tells none are refused
+        return
+    run = np.array([[begin], [end]])
+    for name, windows in learned_from(scenario, known).items():
         if overlap(run, windows).any():
             of = counted(len(windows), "window")
             yield (
-                f"{name}: learned from {of} of this log, and what is run is of these, too: it says "
-                "little of how this does elsewhere (studies leave such windows out)"
+                f"{name}: learned from {of} of {log}, and what is run is of these, too: it says "
+                "little of how this does elsewhere (studies with windows leave such ones out)"
             )
+
+
+def _seconds(moment: float | str, first: datetime | None) -> float:
+    """Return a moment in seconds after a clock showed the first one; NaN if that is not known."""
+    if not isinstance(moment, str):
+        return moment
+    with suppress(ValueError):
+        return math.nan if first is None else seconds_until(moment, first)
+    return math.nan

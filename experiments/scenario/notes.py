@@ -324,7 +324,7 @@ def notes(
     lines += [
         *of_local(scenario, stated is NOTHING or stated.users > 0),
         *_of_class(scenario),
-        *not_held_out(scenario),
+        *not_held_out(scenario, start=stated.start),
         *(f"platform: {note}" for note in scenario.platform.notes),
     ]
     given = scenario.to_dict()

@@ -50,8 +50,19 @@ class Submissions:
         return iter(())
 
 
+class Landing(NamedTuple):
+    """The number of a job, the index of the cluster where it came to wait, and its place in line.
+
+    It is higher than those of all that came before, wherever.
+    """
+
+    job: int
+    cluster: int
+    place: int
+
+
 class JobAt(NamedTuple):
-    """The number of a job, and the index of a cluster: where it waits, or is to start."""
+    """The number of a job that is to start, and the index of its cluster."""
 
     job: int
     cluster: int
@@ -192,13 +203,13 @@ class Mirror(GridModel):
                 found.append(JobAt(number, jobs["cluster"].item(slot)))
         return found
 
-    def landings(self) -> list[JobAt]:
+    def landings(self) -> list[Landing]:
         """Return the jobs that have come to wait at a cluster since this was asked last."""
         jobs = self.world.jobs
         new = np.flatnonzero((jobs["status"] == LOCAL) & (jobs["serial"] > self._landed))
         self._landed = self.world.state.serial
-        numbers, clusters = jobs["number"][new].tolist(), jobs["cluster"][new].tolist()
-        return [*map(JobAt, numbers, clusters)]
+        columns = (jobs[name][new].tolist() for name in ("number", "cluster", "serial"))
+        return [*map(Landing, *columns)]
 
     def waiting_at(self, cluster: int) -> list[int]:
         """Return the jobs that wait at a cluster, in order of their numbers."""

@@ -256,6 +256,7 @@ class Service:
         for job in map(self.store.job, sorted(changed)):
             if job.state == WAITING and job.held:
                 self._audit.told_of(log.HELD, "held", job)
+                self.store.update(job.job, waits_at=None, landed=None)
                 self.model.withdraw(job.job)
             elif job.state == WAITING:
                 self._audit.told_of(log.RELEASED, "released", job)
@@ -294,8 +295,8 @@ class Service:
                 self.store.update(number, state=STARTING, site=site, rate=float(rates[cluster]))
                 yield self.store.job(number)
             self.model.advance(self.model.now)  # at once, what was held or cancelled makes room
-        for number, cluster in self.model.landings():
-            self.store.update(number, waits_at=self.sites[cluster].name)
+        for number, cluster, place in self.model.landings():
+            self.store.update(number, waits_at=self.sites[cluster].name, landed=place)
 
     def _start(self, jobs: Sequence[LiveJob]) -> None:
         """Have sites start jobs of which it is noted that they are to."""
@@ -346,7 +347,7 @@ class Service:
         self._last = max((job.job for job in known), default=0)
         self.model.advance(self.now)
         self._limit()
-        for job in self.store.jobs("state = ?", WAITING):
+        for job in self.store.take_up_waiting():
             self._last = max(self._last, job.job)
             self._submit(job)
 
@@ -389,8 +390,6 @@ class Service:
                     self._fail(job, f"no site {job.only}")
                     return
                 row["runtime"], row["times_row"] = self.model.endless, names.index(job.only)
-            if job.waits_at is not None:
-                self.store.update(job.job, waits_at=None)
             self._known[job.job] = job
             self.model.submit(row)
 

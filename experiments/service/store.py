@@ -53,7 +53,8 @@ CREATE TABLE jobs (
     requeue INTEGER NOT NULL DEFAULT 0,
     attempt INTEGER NOT NULL DEFAULT 1,
     rate REAL,
-    waits_at TEXT
+    waits_at TEXT,
+    landed INTEGER
 );
 CREATE INDEX of_state ON jobs (state);
 CREATE INDEX which_held ON jobs (job) WHERE held;
@@ -103,6 +104,8 @@ class LiveJob:
         Of its site as it was when it was last to start.
     waits_at : str or None
         The site in whose queue the agents had it last, while it waits.
+    landed : int or None
+        Those that came to wait at sites before have lower ones, as far as a service had both.
     """
 
     job: int
@@ -127,6 +130,7 @@ class LiveJob:
     attempt: int
     rate: float | None = None
     waits_at: str | None = None
+    landed: int | None = None
 
     def __str__(self) -> str:
         """Return what messages call it."""
@@ -176,6 +180,8 @@ class Store(Database):
 
     def copy(self) -> Store:
         """Return a copy in memory, of which nothing is kept, and which wakes nobody."""
+        if self._closed:
+            raise self._over()
         other = copy.copy(self)
         other._bell = None
         other._file = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -243,6 +249,16 @@ class Store(Database):
     def jobs(self, where: str = "1", *values: Any) -> list[LiveJob]:
         """Return the jobs of which a condition holds, by number."""
         rows = self._asked(f"SELECT * FROM jobs WHERE {where} ORDER BY job", values, again=True)
+        return [_job(row) for row in rows]
+
+    def take_up_waiting(self) -> list[LiveJob]:
+        """Return the jobs that wait, as they came to the queues of sites, and the others behind.
+
+        That they are in these queues is forgotten.
+        """
+        order = "ORDER BY landed IS NULL, landed, job"
+        rows = self._asked(f"SELECT * FROM jobs WHERE state = ? {order}", (WAITING,))
+        self._asked("UPDATE jobs SET waits_at = NULL WHERE state = ?", (WAITING,))
         return [_job(row) for row in rows]
 
     def ran_lately(self, most: int) -> list[LiveJob]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.scenario.assignments import shown
+from experiments.scenario.held_out import not_held_out
 from experiments.scenario.notes import (
     DRAWN_ORIGINS,
     IDLE_OF_OTHERS,
@@ -119,6 +120,14 @@ def of_windows(
         for each in workloads
         for why, often in each.left_out.items()
     ]
+    whole = (each for each in workloads if each.whole_log)
+    told = (
+        note
+        for each in whole
+        for scenario in scenarios
+        for note in not_held_out(scenario, each.digests.values(), log=each.name)
+    )
+    left_out += dict.fromkeys(told)
     if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in scenarios):
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]

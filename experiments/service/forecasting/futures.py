@@ -31,6 +31,7 @@ class Future(Mirror):
 
     def __init__(self, *given: Any, **options: Any) -> None:
         self.went: list[Records] = []
+        self._put: dict[int, int] = {}  # jobs that are put into queues of clusters, by number
         super().__init__(*given, **options)
         self._undrawn = self._streams()
 
@@ -66,16 +67,27 @@ class Future(Mirror):
     def put(self, rows: JobArray, clusters: Sequence[int]) -> None:
         """Take in jobs that wait at clusters, wherever the global scheduler would send them now."""
         policies, state, jobs = self.world.policies, self.world.state, self.world.jobs
-        where = dict(zip(rows["number"].tolist(), clusters, strict=True))
+        where = self._put
+        where.update(zip(rows["number"].tolist(), clusters, strict=True))
         compiled, place = Addresses(state.place_at, state.largest_at), policies.place
         policies.set_addresses(Addresses())
         policies.place = lambda slot: where[jobs["number"].item(slot)]
-        self.submit(rows)
+        for row in range(len(rows)):  # whose order may be another than that of their submission
+            self.submit(rows[row : row + 1])
         self.advance(self.now)
+        self._put.clear()
         policies.place = place
         policies.set_addresses(compiled)
         for cluster in sorted({*clusters}):
             self.scheduler.withdrawn(cluster)  # whose book is made anew, of what is there
+
+    def _submissions(self) -> None:
+        if not self._put:
+            super()._submissions()
+            return
+        slots = self.world.collected()
+        numbers = self.world.jobs["number"][slots].tolist()
+        self.world.send(slots, np.array([self._put[number] for number in numbers], np.int64))
 
     def keep(self, numbers: npt.NDArray[np.int64]) -> None:
         """Keep this moment for `again`: the jobs that are there have some of these numbers."""
@@ -221,7 +233,9 @@ class Present:
         there = self._queues(model)
         put = np.array([job.job in there for job in self.waiting], np.bool_)
         if there:
-            model.put(rows[put], [there[number] for number in rows["number"][put].tolist()])
+            landed = np.array([job.landed or 0 for job in self.waiting])
+            put_rows = rows[put][np.argsort(landed[put], kind="stable")]
+            model.put(put_rows, [there[number] for number in put_rows["number"].tolist()])
         if not put.all():
             model.submit(rows[~put])
         return model
@@ -229,9 +243,9 @@ class Present:
     def _queues(self, model: Future) -> dict[int, int]:
         """Return in the queues of which clusters jobs are, by their numbers.
 
-        Under schedulers that work in rounds or visit queues, all are to be decided about again.
+        Under schedulers that visit queues, all are to be decided about again.
         """
-        if model.scheduler.collects or model.scheduler.queues:
+        if model.scheduler.queues:
             return {}
         names = list(self.grid.scenario.platform.names)
         there = ((job, names.index(job.queued_at)) for job in self.waiting if job.queued_at)

@@ -21,6 +21,7 @@ from experiments.events.log import (
     ENDED,
     EXITED,
     FAILED,
+    HELD,
     OF_REAL_JOBS,
     RELEASED,
     RESTORED,
@@ -103,7 +104,9 @@ class _Had:
         self._told: list[Line] = []
         self._before: list[Line] = []  # of attempts before the last
         self._again: float | None = None  # when it was submitted anew, s
-        self._taken_up = self._began_there = self._over = False
+        self._taken_up = self._began_there = self._over = self._held_first = False
+        deadline = math.inf if job.deadline is None else job.deadline
+        self._deadline = deadline - self._start.timestamp()
         self._drains: dict[str, list[float]] = {}  # when sites were drained, and took part again
         self._given: dict[int, float] = {}  # when sites were given jobs that they have not begun
 
@@ -119,6 +122,12 @@ class _Had:
         self._began_there |= own and kind == BEGAN
         if kind in (DRAINED, RESTORED):
             self._drains.setdefault(event["site"], []).append(event["time"])
+        if own and kind == HELD and self._first and not self.lines:
+            self._held_first = True
+            submitted = self._job.submitted - self._start.timestamp()
+            self._told.append(Line(submitted, ["submitted"]))
+        if own and kind == SUBMITTED and self._held_first and not self._hearing.tellers:
+            self._again = event["time"]
         if own and kind == SUBMITTED and self._hearing.tellers:  # it was killed, or held
             self._before += self._so_far()
             self._hearing.tellers.clear()
@@ -164,10 +173,9 @@ class _Had:
         yield event["words"]
         if event["event"] == EXITED and None not in (event.get("ran"), event.get("at")):
             yield f"after {duration(event['ran'])}"
-            for teller in self._hearing.tellers.values():
-                if teller.deadline < math.inf:
-                    times = {"deadline": teller.deadline, "finish": event["at"]}
-                    yield in_time(times).removeprefix(", ")
+            if self._deadline < math.inf:
+                times = {"deadline": self._deadline, "finish": event["at"]}
+                yield in_time(times).removeprefix(", ")
 
     def _so_far(self) -> list[Line]:
         """Return what agents did; when it ended, as they heard, its site has told better."""
@@ -201,7 +209,7 @@ class _Had:
         )
         how = "the service ends" if self._last["event"] == ENDED else how
         self._hearing.hear({**self._last, "event": ENDED, "interrupted": False, "words": how})
-        head = f"Job {self._job.job}: {words.needs(self._job.size, math.inf, None)}"
+        head = f"Job {self._job.job}: {words.needs(self._job.size, self._deadline, None)}"
         for teller in self._hearing.tellers.values():
             head = heading(teller, "given")
         lines = [*self._before, *self._so_far()]

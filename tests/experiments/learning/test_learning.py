@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from agents.learned.policy import LearnedPolicy, read
+from agents.learned.policy import Lessons as From
 from experiments.learning.evolution import evolve, population_of
 from experiments.learning.lessons import Lessons, Trial, first_policy
 from experiments.scenario.held_out import overlap
@@ -130,8 +131,6 @@ def test_studies_leave_out_what_was_learned_from(tmp_path):
     scenario = log_of(tmp_path)
     lessons = Lessons.of(scenario, 0, DAY)
     assert len(lessons.windows) == 2
-    from agents.learned.policy import Lessons as From
-
     logs = dict.fromkeys(lessons.digests.values(), lessons.windows)
     policy = first_policy(scenario, "local")
     policy.model_copy(update={"lessons": From(logs=logs)}).write(tmp_path / "p.json")
@@ -145,6 +144,10 @@ def test_studies_leave_out_what_was_learned_from(tmp_path):
     assert len(workload.stretches) == 3  # of seven, one of which begins before and ends after
     why = f"that learned:{tmp_path}/p.json was learned from"
     assert [*workload.left_out.items()] == [(why, 4)]
+
+    whole = [('local = ["fcfs", "easy"]', changes[1][1])]
+    (note,) = Study.load(write_log_study(tmp_path, whole)).notes[:1]
+    assert note.startswith(f"learned:{tmp_path}/p.json: learned from 2 windows of mine, and ")
 
     run = ["run", "site", "--workload", tmp_path / "mine.swf", "--set", "nodes=20", "--json"]
     run += ["--local", f"learned:{tmp_path}/p.json"]
@@ -167,6 +170,7 @@ def test_windows_overlap_that_have_something_in_common():
         (["--objective", "mean_wit"], "--objective: found 'mean_wit'; did you mean mean_wait"),
         (["--set", "load=2", "--set", "max_size=512", "--set", "min_size=300"], "min_size: found"),
         (["--out", "."], "cannot write a policy"),
+        (["--objective", "coallocated"], "found coallocated, which is 0 whatever the weights"),
     ],
 )
 def test_what_cannot_be_learned_is_refused_in_a_line(words, message, tmp_path):
@@ -201,3 +205,33 @@ def test_first_policies_are_those_that_learning_begins_with():
     assert first_policy(site(), "global") == LearnedPolicy(
         agent="global", weights={"time-load": 1.0}
     )
+
+
+@pytest.mark.parametrize(
+    ("date", "says"),
+    [("2003-01-01T00:00:00", True), ("2003-01-02T23:00", True), ("2003-01-03T01:00:00", False)],
+)
+def test_windows_by_dates_are_told_apart(date, says, tmp_path):
+    log_of(tmp_path)
+    file = tmp_path / "mine.swf"
+    head = "; UnixStartTime: 1041375600\n; TimeZoneString: Europe/Paris\n"  # midnight there
+    first = float(file.read_text().split()[1])
+    file.write_text(head + file.read_text())
+    lessons = Lessons.of(site(workload=str(file), nodes=20), 0, DAY)
+    assert lessons.start.startswith("2003-01-01T00:")
+    assert first < 3600.0
+    of = From(
+        logs=dict.fromkeys(lessons.digests.values(), lessons.windows),
+        starts=dict.fromkeys(lessons.digests.values(), lessons.start),
+    )
+    policy = first_policy(site(), "local").model_copy(update={"lessons": of})
+    policy.write(tmp_path / "p.json")
+    words = ["run", "site", "--workload", file, "--set", "nodes=20", "--json"]
+    words += ["--local", f"learned:{tmp_path}/p.json", "--set", f"window_start={date}"]
+    done = call(*words)
+    assert done.exit_code == 0, done.output
+    assert ("learned from 2 windows of this log" in done.stderr) == says
+
+
+def test_jobs_of_a_warm_up_are_counted():
+    assert Lessons.of(site(warmup=30), 0, DAY).jobs == 8 * 180

@@ -85,6 +85,9 @@ def test_spaces_are_of_all_worlds():
     assert env.action_space.nvec.tolist() == [5, 5, 5]
     again, _ = VectorGridEnv(WORLDS, "quickstart", jobs=5).reset(seed=2)
     assert all((seen[name] == again[name]).all() for name in seen)
+    for seeds in ([2, 3, 4], np.int64(2)):
+        again, _ = VectorGridEnv(WORLDS, "quickstart", jobs=5).reset(seed=seeds)
+        assert all((seen[name] == again[name]).all() for name in seen)
     before = dict(seen)
     after, *_ = env.step(np.zeros(WORLDS, int))
     assert all(after[name] is before[name] for name in after)
@@ -105,6 +108,9 @@ def test_what_cannot_be_done_is_refused_in_a_line():
     seen, _ = env.reset(seed=1)
     with pytest.raises(GridError, match=r"step: found an array of shape \(3,\); accepted: 2 act"):
         env.step(np.zeros(3, int))
+    with pytest.raises(GridError, match=r"seed: found \[1\]; accepted: a number, or one for each"):
+        env.reset(seed=[1])
+    seen, _ = env.reset(seed=1)
     while seen["action_mask"].all():
         seen, *_ = env.step(np.ones(2, int))
     world, masked = np.argwhere(seen["action_mask"] == 0)[0].tolist()

@@ -165,6 +165,8 @@ def test_jobs_can_be_read_when_their_connection_is_closed(was_served):
         assert len(live.queue()) == 1
         with pytest.raises(GridError, match="closed; accepted: one that is open"):
             job.cancel()
+        with pytest.raises(GridError, match="closed; accepted: one that is open"):
+            live.trial()
         other.cancel(job.number)
         assert job.read().cancelled == 1
 

@@ -104,7 +104,7 @@ def test_a_release_while_no_service_is_there_is_told_by_the_next(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.run(once=True)
     stories, _ = told(state, 1)
-    assert stories[0][0] == "held"
+    assert stories[0][:2] == ["submitted", "held"]
     assert "released" in stories[1]
     assert not [line for line in stories[1] if "taken in" in line]
 
@@ -149,3 +149,31 @@ def test_what_a_site_was_given_and_has_not_begun_is_told(grid, state, monkeypatc
         service.run(once=True)
     (words,), _ = told(state, 2)
     assert "given to sites, and not begun there by then: job 1" in words
+
+
+def test_a_job_that_is_submitted_to_be_held_goes_to_the_agents_when_it_is_released(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["true"], 1, held=True, deadline=600.0)
+        service.step()
+        (words,), _ = told(state, 1)
+        assert words[:2] == ["submitted", "held"]
+        time.sleep(1.5)
+        call("release", "--state", state, 1)
+        service.run(once=True)
+    (words,), _ = told(state, 1)
+    assert words[:3] == ["submitted", "held", "released"]
+    assert words[3].startswith("goes to ")
+    assert not any("taken in" in each for each in words)
+
+
+def test_a_job_that_ends_while_no_service_is_there_has_its_deadline(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "0.4"], 1, deadline=600.0)
+        until(service, lambda: service.store.job(1).started is not None)
+    time.sleep(1.0)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.step()
+    shown = call("explain", state, 1).stdout
+    assert shown.count("deadline at 600") == 2
+    assert "before its deadline" in shown
+    assert "no deadline" not in shown

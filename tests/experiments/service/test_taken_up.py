@@ -179,3 +179,29 @@ def test_sites_get_the_limit_of_their_rate():
     limits = [job(1, time=60.0, rate=rate).limit for rate in (None, 0.5, 1.0, 2.0)]
     assert limits == [60.0, 120.0, 60.0, 60.0]
     assert job(1, time=None, rate=0.5).limit is None
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_jobs_stand_as_they_stood_when_another_service_begins(grid, state, killed):
+    """One that was held and released, also while no service was there, stands last."""
+    grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        for _ in range(4):
+            service.store.add(["sleep", "0.3"], 1)
+        service.step()
+        call("hold", "--state", state, 2)
+        service.step()
+        if killed:
+            call("release", "--state", state, 2)
+            service.step()
+            assert service.store.job(2).landed > 4
+    if not killed:
+        call("release", "--state", state, 2)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.step()
+        rows = json.loads(call("forecast", "--state", state, "--futures", 2, "--json").stdout)
+        starts = {row["job"]: row["start"]["50"] for row in rows["jobs"]}
+        assert sorted(starts, key=starts.__getitem__) == [1, 3, 4, 2]
+        service.run(once=True)
+        began = {job.job: job.started for job in service.store.jobs()}
+    assert sorted(began, key=began.__getitem__) == [1, 3, 4, 2]
