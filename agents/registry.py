@@ -151,7 +151,7 @@ def predictor(name: str) -> type[Predictor]:
 def anyone(name: str) -> type[Scheduler] | type[Predictor]:
     """Return the class of a scheduler of either kind, or of a predictor, by its name."""
     module, separator, of_module = name.partition(":")
-    if separator and module[:1] not in ("", "."):
+    if separator and module[:1] not in ("", ".") and module != LEARNED:
         found = getattr(module_of("scheduler", name, module), of_module, None)
         if isinstance(found, type) and issubclass(found, Predictor):
             return found

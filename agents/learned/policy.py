@@ -116,7 +116,8 @@ class LearnedPolicy(BaseModel):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file; an `OSError` if it cannot be."""
-        text = json.dumps(self.model_dump(mode="json"), indent=1)
+        of_local = {"service"} if self.agent == "global" else set()
+        text = json.dumps(self.model_dump(mode="json", exclude=of_local), indent=1)
         Path(path).write_text(f"{text}\n", encoding="utf-8")
 
     @classmethod
@@ -183,5 +184,7 @@ def learned_scheduler(path: str) -> type[GlobalScheduler | LocalScheduler]:
     GridError
         If there is no policy in it.
     """
+    if not path:
+        raise GridError(f"{LEARNED}: found no file; accepted: {LEARNED}:FILE, {WHAT}")
     file = beside_scenarios(path)
     return _scheduler_of(text_of(file, WHAT), str(file))

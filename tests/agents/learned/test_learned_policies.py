@@ -195,6 +195,8 @@ def test_a_local_policy_is_no_global_one(tmp_path):
     name = written(tmp_path / "q", agent="global", weights={})
     with pytest.raises(GridError, match="it is a global one; accepted: a local one"):
         local_scheduler(name)
+    with pytest.raises(GridError, match="learned: found no file; accepted: learned:FILE"):
+        local_scheduler("learned:")
     with pytest.raises(GridError, match=r"none\.json: No such file or directory; accepted"):
         local_scheduler("learned:none.json")
 
