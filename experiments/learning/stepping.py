@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,61 +54,100 @@ def _write_info(state: Any, job: Any, info: Any) -> None:
     info.left = state.completed + state.rejected + state.withdrawn
 
 
-@compiled(allocates=True)
-def step_all(
-    worlds: Any,
-    go: Any,
-    actions: Any,
-    kind: int,
-    counted: Any,
-    earned: Any,
-    info: Any,
-    job: Any,
-    told: Any,
-    waiting: Any,
-    mask: Any,
-) -> None:
-    """Take the decisions in worlds, and let everything happen until the next one in each.
+class Worlds(NamedTuple):
+    """What is decided and told of worlds that go on together.
 
-    Parameters
+    Attributes
     ----------
-    worlds : list of Tables
     go : bool array
         Which of them go on; then, in which of these the next decision has come.
     actions : int array
-        The clusters to which jobs are sent, or their number.
-    kind : int
-        Index of the reward.
+        What is decided: clusters, or which of the jobs that are seen; the last one waits.
     counted : int array
         Of the jobs that left and are still in the tables, how many have been rewarded.
     earned : float array
         Takes the rewards of those since.
     info : array of `INFO`
         Takes the time, which job is decided about, and how many have left.
-    job, told, waiting, mask : arrays
-        Take what is seen, as `observe` writes it for each world.
     """
+
+    go: Any
+    actions: Any
+    counted: Any
+    earned: Any
+    info: Any
+
+
+class SeenGlobally(NamedTuple):
+    """What `observe` writes for each world."""
+
+    job: Any
+    told: Any
+    waiting: Any
+    mask: Any
+
+
+class SeenLocally(NamedTuple):
+    """What `observe_locally` writes for each world."""
+
+    jobs: Any
+    own: Any
+    mask: Any
+
+
+class Queues(NamedTuple):
+    """The queues at which a local scheduler decides in worlds.
+
+    Attributes
+    ----------
+    starts : int array, shape (worlds, processors)
+        Slots of the jobs that are to start at this instant.
+    started : int array
+        How many these are.
+    slots : int array, shape (worlds, window)
+        Of the jobs that are seen.
+    """
+
+    starts: Any
+    started: Any
+    slots: Any
+
+
+@compiled(allocates=True)
+def step_all(tables_of: Any, worlds: Worlds, kind: int, seen: SeenGlobally) -> None:
+    """Take the decisions in worlds, and let everything happen until the next one in each.
+
+    Parameters
+    ----------
+    tables_of : list of Tables
+        Of the worlds: a list within a tuple would be slow to pass.
+    worlds : Worlds
+    kind : int
+        Index of the reward.
+    seen : SeenGlobally
+    """
+    go = worlds.go
     for each in range(len(go)):
         if not go[each]:
             continue
-        tables = worlds[each]
+        tables, action = tables_of[each], worlds.actions[each]
         state = tables.box[0]
-        state.answer = WAIT if actions[each] == state.clusters else actions[each]
+        state.answer = WAIT if action == state.clusters else action
         state.answered = 1
         go[each] = advance(tables, LATEST) == PLACE
-        earned[each] = _earned(tables, kind, counted[each], NONE)
-        counted[each] = state.finished
+        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], NONE)
+        worlds.counted[each] = state.finished
         if go[each]:
-            _write_info(state, tables.slots[state.job], info[each])
+            _write_info(state, tables.slots[state.job], worlds.info[each])
             observe(
                 tables.box,
                 tables.slots,
                 state.job,
                 False,
-                job[each],
-                told[each],
-                waiting[each],
-                mask[each],
+                seen.job[each],
+                seen.told[each],
+                seen.waiting[each],
+                seen.mask[each],
             )
 
 
@@ -123,49 +162,37 @@ def _is_alone(state: Any, cluster: int) -> bool:
 
 @compiled(allocates=True)
 def step_all_locally(
-    worlds: Any,
-    go: Any,
-    actions: Any,
-    kind: int,
-    counted: Any,
-    earned: Any,
-    info: Any,
-    cluster: int,
+    tables_of: Any,
     processors: Any,
-    starts: Any,
-    started: Any,
-    slots: Any,
-    jobs: Any,
-    own: Any,
-    mask: Any,
+    worlds: Worlds,
+    kind: int,
+    cluster: int,
+    queues: Queues,
+    seen: SeenLocally,
 ) -> None:
     """Do as `step_all` does, where the local scheduler of a cluster decides.
 
     Parameters
     ----------
-    worlds, go, actions, kind, counted, earned, info
-        As of `step_all`; actions are indices of what is seen, or the size of the window.
-    cluster : int
+    tables_of : list of Tables
     processors : list of arrays
         Of the worlds.
-    starts : int array, shape (worlds, processors)
-        Slots of the jobs that are to start at this instant.
-    started : int array
-        How many these are.
-    slots : int array, shape (worlds, window)
-        Of the jobs that are seen.
-    jobs, own, mask : arrays
-        Take what is seen, for each world.
+    worlds : Worlds
+    kind : int
+        Index of the reward.
+    cluster : int
+    queues : Queues
+    seen : SeenLocally
     """
-    window, nothing = jobs.shape[1], np.empty(0, np.int64)
+    go, starts, started, slots = worlds.go, queues.starts, queues.started, queues.slots
+    window, nothing = seen.jobs.shape[1], np.empty(0, np.int64)
     for each in range(len(go)):
         if not go[each]:
             continue
-        tables, go[each] = worlds[each], False
-        state = tables.box[0]
-        acts = actions[each] == window
+        tables, action, go[each] = tables_of[each], worlds.actions[each], False
+        state, acts = tables.box[0], action == window
         if not acts:
-            starts[each, started[each]] = slots[each, actions[each]]
+            starts[each, started[each]] = slots[each, action]
             started[each] += 1
         while True:
             order = starts[each, : started[each]]
@@ -180,9 +207,9 @@ def step_all_locally(
                     count,
                     free,
                     waits,
-                    jobs[each],
-                    own[each],
-                    mask[each],
+                    seen.jobs[each],
+                    seen.own[each],
+                    seen.mask[each],
                 )
                 go[each] = True
                 break
@@ -194,7 +221,7 @@ def step_all_locally(
                 break
             state.replan[cluster] = state.replan_any = 0
             acts = False
-        earned[each] = _earned(tables, kind, counted[each], cluster)
-        counted[each] = state.finished
+        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], cluster)
+        worlds.counted[each] = state.finished
         if go[each]:
-            _write_info(state, tables.slots[slots[each, 0]], info[each])
+            _write_info(state, tables.slots[slots[each, 0]], worlds.info[each])

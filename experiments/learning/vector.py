@@ -20,7 +20,15 @@ from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import GLOBAL, Observation
 from experiments.learning.play import Play, Rules, scenario_of
 from experiments.learning.rewards import REWARDS
-from experiments.learning.stepping import INFO, step_all, step_all_locally
+from experiments.learning.stepping import (
+    INFO,
+    Queues,
+    SeenGlobally,
+    SeenLocally,
+    Worlds,
+    step_all,
+    step_all_locally,
+)
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -70,11 +78,12 @@ class _Global:
     """How the global scheduler's decisions are carried out in worlds."""
 
     def __init__(self, seen: Any) -> None:
-        self._seen = seen["job"], seen["clusters"], seen["waiting"], seen["action_mask"]
+        names = "job", "clusters", "waiting", "action_mask"
+        self._seen = SeenGlobally(*(seen[name] for name in names))
 
-    def step(self, *given: Any) -> None:
+    def step(self, tables: Any, worlds: Worlds, kind: int) -> None:
         """Do what `step_all` does."""
-        step_all(*given, *self._seen)
+        step_all(tables, worlds, kind, self._seen)
 
     def take(self, at: int, lane: _Lane, agent: Any) -> int:
         """Have a decision be wanted of this alone; return the slot of its job."""
@@ -91,35 +100,41 @@ class _Local:
 
     def __init__(self, seen: Any, cluster: int, processors: int) -> None:
         worlds, window = seen["jobs"].shape[:2]
-        self._seen = seen["jobs"], seen["cluster"], seen["action_mask"]
-        self._cluster, self._tables = cluster, numba.typed.List()
-        self._starts = np.zeros((worlds, processors), np.int64)
-        self._started = np.zeros(worlds, np.int64)
-        self._slots = np.zeros((worlds, window), np.int64)
+        self._seen = SeenLocally(seen["jobs"], seen["cluster"], seen["action_mask"])
+        self._cluster, self._processors = cluster, numba.typed.List()
+        self._queues = Queues(
+            np.zeros((worlds, processors), np.int64),
+            np.zeros(worlds, np.int64),
+            np.zeros((worlds, window), np.int64),
+        )
 
-    def step(self, *given: Any) -> None:
+    def step(self, tables: Any, worlds: Worlds, kind: int) -> None:
         """Do what `step_all_locally` does."""
-        here = self._tables, self._starts, self._started, self._slots
-        step_all_locally(*given, self._cluster, *here, *self._seen)
+        here = self._cluster, self._queues, self._seen
+        step_all_locally(tables, self._processors, worlds, kind, *here)
 
     def take(self, at: int, lane: _Lane, agent: Any) -> int:
         """Have a decision be wanted of this alone; return the slot of the first job seen."""
         assert lane.episode is not None
-        world, jobs = lane.episode.world, agent.jobs
-        if at < len(self._tables):
-            self._tables[at] = world.tables.processors
+        world, jobs, queues = lane.episode.world, agent.jobs, self._queues
+        if at < len(self._processors):
+            self._processors[at] = world.tables.processors
         else:
-            self._tables.append(world.tables.processors)
-        self._started[at] = len(agent.starts)
-        self._starts[at, : len(agent.starts)] = agent.starts
-        self._slots[at, : len(jobs)] = jobs
+            self._processors.append(world.tables.processors)
+        more = int(world.platform.sizes[self._cluster]) - queues.starts.shape[1]
+        if more > 0:  # those of a log's machine
+            self._queues = queues._replace(starts=np.pad(queues.starts, ((0, 0), (0, more))))
+        self._queues.started[at] = len(agent.starts)
+        self._queues.starts[at, : len(agent.starts)] = agent.starts
+        self._queues.slots[at, : len(jobs)] = jobs
         return int(jobs[0]) if len(jobs) else 0
 
     def give(self, at: int, lane: _Lane, agent: Any) -> None:
         """Have a world know of what was decided at this instant."""
         assert lane.episode is not None
-        agent.starts = self._starts[at, : self._started[at]].tolist()
-        agent.jobs = self._slots[at]
+        queues = self._queues
+        agent.starts = queues.starts[at, : queues.started[at]].tolist()
+        agent.jobs = queues.slots[at]
         lane.episode.learners[self._cluster].asked = False
 
 
@@ -272,8 +287,8 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         slow = ~go & ~over
         seen, earned = self._seen, self._earned
         earned[:] = 0.0
-        written = self._counted, earned, self._told
-        self._side.step(self._worlds, go, taken, self._kind, *written)
+        worlds = Worlds(go, taken, self._counted, earned, self._told)
+        self._side.step(self._worlds, worlds, self._kind)
         for at in np.flatnonzero(~go).tolist():
             lane = self._lanes[at]
             assert lane.episode is not None

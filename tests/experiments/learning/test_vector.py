@@ -124,3 +124,18 @@ def test_the_speed_of_environments_is_measured():
     found = bench_envs(worlds=2, steps=10, turns=1)
     assert [each.name for each in found] == ["GridEnv", "VectorGridEnv(2)"] * 2
     assert all(each.value > 0.0 for each in found)
+
+
+def test_a_site_may_have_the_processors_of_its_log(tmp_path):
+    """More than that of the scenario: all jobs start at one instant."""
+    lines = [f"{at} 0 0 {10 + at} 1 -1 -1 1 {20 + at} " + "-1 " * 9 for at in range(1, 201)]
+    (tmp_path / "log.swf").write_text("; MaxProcs: 300\n" + "\n".join(lines))
+    site = Scenario.load("site").changed(workload=str(tmp_path / "log.swf"))
+    one, many = GridEnv(site, "local"), VectorGridEnv(1, site, "local")
+    seen, (expected, _) = many.reset(seed=1)[0], one.reset(seed=1)
+    for _ in range(200):
+        assert (seen["jobs"][0] == expected["jobs"]).all()
+        seen, reward, over, *_ = many.step(np.zeros(1, int))
+        expected, earned, ended, *_ = one.step(0)
+        assert (reward[0], over[0]) == (pytest.approx(earned), ended)
+    assert over[0]
