@@ -278,6 +278,7 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
+        from experiments.service.forecasting.forecast import limits_of
         from experiments.service.forecasting.forecast_table import print_forecast
         from experiments.sweeps.starting import cores
 
@@ -287,7 +288,7 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
     ):
         told = connection.forecast(*jobs, progress=progress, workers=cores(), **options)
         drained = connection.store.note("drained") or []
-        limits = connection.store.note("limits") or {}
+        limits = limits_of(connection.store)
         sizes = connection.store.note("sites") or {}
     away = [
         f"{name} ({most} of {sizes.get(name, 0)})"

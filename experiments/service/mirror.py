@@ -53,12 +53,12 @@ class Submissions:
 class Landing(NamedTuple):
     """The number of a job, the index of the cluster where it came to wait, and its place in line.
 
-    It is higher than those of all that came before, wherever.
+    It is higher than those of all that came before, wherever; None if it has gone back since.
     """
 
     job: int
     cluster: int
-    place: int
+    place: int | None
 
 
 class JobAt(NamedTuple):
@@ -83,6 +83,7 @@ class Mirror(GridModel):
         super().__init__(platform, submissions, *makers, **{**options, "tracked": True})
         self._slots: dict[int, int] = {}  # of jobs that run, by number
         self._started = 0
+        self._shrunk, self._placed = False, set[int]()  # jobs that came to wait at clusters
         self._landed = 0  # serial number of the last job that came to wait at a cluster
         self._gone: list[set[int]] = [set() for _ in self.world.platform.clusters]
         self._rejected: list[int] = []
@@ -173,6 +174,7 @@ class Mirror(GridModel):
         held = resources.held(cluster)
         surplus = len(held) - most - len(gone)
         if surplus > 0:
+            self._shrunk = True
             leaving = [
                 each for each in np.argsort(held, kind="stable").tolist() if each not in gone
             ]
@@ -200,16 +202,23 @@ class Mirror(GridModel):
         for slot, number in zip(running.tolist(), jobs["number"][running].tolist(), strict=True):
             if number not in self._slots:
                 self._slots[number] = slot
+                self._placed.discard(number)
                 found.append(JobAt(number, jobs["cluster"].item(slot)))
         return found
 
     def landings(self) -> list[Landing]:
-        """Return the jobs that have come to wait at a cluster since this was asked last."""
+        """Return the jobs that have come to wait at a cluster, or gone back from one, since."""
         jobs = self.world.jobs
         new = np.flatnonzero((jobs["status"] == LOCAL) & (jobs["serial"] > self._landed))
         self._landed = self.world.state.serial
         columns = (jobs[name][new].tolist() for name in ("number", "cluster", "serial"))
-        return [*map(Landing, *columns)]
+        found = [*map(Landing, *columns)]
+        if self._shrunk:
+            back = jobs["number"][jobs["status"] == GLOBAL].tolist()
+            found += [Landing(job, NONE, None) for job in back if job in self._placed]
+            self._placed.difference_update(back)
+        self._placed.update(each.job for each in found if each.place is not None)
+        return found
 
     def waiting_at(self, cluster: int) -> list[int]:
         """Return the jobs that wait at a cluster, in order of their numbers."""

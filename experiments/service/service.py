@@ -296,7 +296,8 @@ class Service:
                 yield self.store.job(number)
             self.model.advance(self.model.now)  # at once, what was held or cancelled makes room
         for number, cluster, place in self.model.landings():
-            self.store.update(number, waits_at=self.sites[cluster].name, landed=place)
+            site = None if place is None else self.sites[cluster].name
+            self.store.update(number, waits_at=site, landed=place)
 
     def _start(self, jobs: Sequence[LiveJob]) -> None:
         """Have sites start jobs of which it is noted that they are to."""

@@ -269,6 +269,14 @@ def forecast_of(
     grid = load_grid(name, global_, local, store.note("sites"))
     if [*store.note("sites")] != [*grid.scenario.platform.names]:
         raise GridError(f"{name}: found other sites than those served; accepted: the same")
-    began, limits = store.note("began"), store.note("limits") or {}
+    began, limits = store.note("began"), limits_of(store)
     of = grid, store.jobs(), limits, began, time.time(), futures, seed
     return forecast(*of, progress, workers)
+
+
+def limits_of(store: Store) -> dict[str, int]:
+    """Return how many processors jobs may hold at sites, as of now: it may be that none serves."""
+    sizes, limits = store.note("sites") or {}, store.note("limits") or {}
+    drained, told = ({*(store.note(name) or ())} for name in ("drained", "told_drained"))
+    there = {name: sizes.get(name, 0) for name in told - drained}  # as far as is known
+    return limits | there | dict.fromkeys(drained, 0)

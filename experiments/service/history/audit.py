@@ -106,7 +106,6 @@ class Audit(EventLog):
         self._withdrawn: set[int] = set()  # jobs that will not run when their turn comes
         self._began = began
         self._arrivals: dict[int, float] = {}  # of jobs that the mirror has not been told of, s
-        self._known: set[int] = set()  # jobs that it has been told of, or is to be
         facts["start"] = datetime.fromtimestamp(began).astimezone().isoformat()
         super().__init__(model, self._appended, after, **facts)
 
@@ -124,10 +123,8 @@ class Audit(EventLog):
         self._note({"event": kind, **of_job, "words": words, **facts})
 
     def arrived(self, job: LiveJob) -> None:
-        """Take note when a job was submitted that is to run for the first time, as far as known."""
-        if job.attempt == 1 or job.job not in self._known:
-            self._known.add(job.job)
-            self._arrivals[job.job] = job.submitted - self._began
+        """Take note when a job was submitted, whether it is to run for the first time or not."""
+        self._arrivals[job.job] = job.submitted - self._began
 
     def _note(self, event: Event) -> None:
         if event["event"] == SUBMITTED:

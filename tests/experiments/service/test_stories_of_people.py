@@ -177,3 +177,16 @@ def test_a_job_that_ends_while_no_service_is_there_has_its_deadline(grid, state)
     assert shown.count("deadline at 600") == 2
     assert "before its deadline" in shown
     assert "no deadline" not in shown
+
+
+def test_waits_of_who_runs_again_are_since_the_submission(grid, state, tmp_path):
+    again = f"test -e {tmp_path}/been || {{ touch {tmp_path}/been; sleep 1.5; kill -9 $PPID; }}"
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sh", "-c", again], 1, requeue=True)
+        service.run(once=True)
+        assert service.store.job(1).attempt == 2
+    (words,), _ = told(state, 1)
+    starts = [each for each in words if each.startswith("is to start")]
+    waits = [float(re.search(r"([\d.]+) s after its submission", each)[1]) for each in starts[-1:]]
+    assert len(starts) == 2
+    assert waits[0] >= 1.5

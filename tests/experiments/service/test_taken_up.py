@@ -205,3 +205,36 @@ def test_jobs_stand_as_they_stood_when_another_service_begins(grid, state, kille
         service.run(once=True)
         began = {job.job: job.started for job in service.store.jobs()}
     assert sorted(began, key=began.__getitem__) == [1, 3, 4, 2]
+
+
+def test_drains_while_no_service_is_there_are_in_forecasts(grid, state):
+    """As the next service will have it, both ways."""
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.step()
+    words = "submit", "--state", state, "--size", 2, "--site", "A", "--dry-run", "--json", "true"
+    for undo, never in (((), 1.0), (("--undo",), 0.0)):
+        call("drain", "--state", state, "A", *undo)
+        assert json.loads(call(*words).stdout)["jobs"][0]["never"] == never
+        if not undo:
+            with serving(load_grid(str(grid)), state, 0, print) as service:
+                service.step()
+    shown = call("submit", "--state", state, "--size", 2, "--dry-run", "true").stdout
+    assert "taken to have no more" not in shown
+
+
+def test_a_job_that_has_gone_back_waits_at_no_site(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store, site = service.store, service.sites[0]
+        for _ in range(2):
+            store.add(["sleep", "1000"], 2, only="A")
+        service.step()
+        assert store.job(2).queued_at == "A"
+        site.capacity = 0
+        service.step()
+        assert store.job(2).queued_at is None
+        site.capacity = 2
+        service.step()
+        assert store.job(2).queued_at == "A"
+        for number in (1, 2):
+            call("cancel", "--state", state, number)
+        service.run(once=True)
