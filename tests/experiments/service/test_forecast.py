@@ -211,8 +211,8 @@ def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
         service.store.add(["true"], 1, held=True)
         service.step()
         monkeypatch.setattr("experiments.sweeps.progress.SOON", 0.001)
-        told = call("forecast", "--state", state, "--futures", 50, "--json")
-        assert "of 49 more futures" in told.stderr
+        told = call("forecast", "--state", state, "--futures", 2000, "--json")
+        assert "of 1,999 more futures" in told.stderr
         found = json.loads(told.stdout)
         assert [*found] == ["now", "futures", "known", "jobs", "sites"]
         assert [row["job"] for row in found["jobs"]] == [1, 3, 2, 4]
