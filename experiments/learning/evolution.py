@@ -55,7 +55,7 @@ def population_of(weights: int) -> int:
 
 
 def evolve(
-    first: Floats,
+    begun: Generation,
     losses: Callable[[Sequence[Floats]], Sequence[float]],
     generations: int,
     seed: int,
@@ -64,7 +64,8 @@ def evolve(
 
     Parameters
     ----------
-    first : float array
+    begun : Generation
+        What it begins with.
     losses : callable
         Takes the weights of candidates and returns how bad they are.
     generations : int
@@ -74,12 +75,12 @@ def evolve(
     --------
     >>> def losses(candidates):
     ...     return [float(((each - [3.0, -1.0]) ** 2).sum()) for each in candidates]
-    >>> *_, last = evolve(np.zeros(2), losses, 60, seed=1)
+    >>> *_, last = evolve(Generation(np.zeros(2), 10.0), losses, 60, seed=1)
     >>> last.weights.round(2).tolist()
     [3.0, -1.0]
     """
-    strategy = cma.Strategy([*first], SPREAD, lambda_=population_of(len(first)))
-    best = Generation(first.copy(), losses([first])[0])
+    size = population_of(len(begun.weights))
+    strategy, best = cma.Strategy([*begun.weights], SPREAD, lambda_=size), begun
     yield best
     state = np.random.RandomState(seed).get_state()
     for _ in range(generations):

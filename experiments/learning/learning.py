@@ -163,7 +163,7 @@ def learn(
     lessons = Lessons.of(scenario, seed, window)
     trial = Trial(first, lessons.training, metric)
     start = array_of(first.weights, first.terms)
-    trial.loss(start)  # compiles, and refuses what is amiss
+    begun = Generation(start, trial.loss(start))  # which compiles, and refuses what is amiss
     size = population_of(len(start))
     generations = max(1, round(steps / (size * lessons.jobs)))
     with ExitStack() as opened:
@@ -172,9 +172,9 @@ def learn(
             begin = partial(_take, first, lessons.training, metric)
             crew = opened.enter_context(local_workers(min(workers, size), begin, kept=False))
             losses = partial(_losses, crew.executor)
-        tried: set[float] = set()
-        found = evolve(start, partial(_noted, tried, losses), generations, seed)
-        came: list[Generation] = [next(found)]
+        tried = {begun.loss}
+        found = evolve(begun, partial(_noted, tried, losses), generations, seed)
+        came = [next(found)]
         came += progress.one_by_one(found, generations, "generation")
     best = came[-1]
     if len(tried) == 1:

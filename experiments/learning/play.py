@@ -174,10 +174,15 @@ class Play:
         taken = {name: self._checked(name, actions.get(name)) for name in self.agents}
         for name in self.asked:
             self.agents[name].decide(episode, taken[name])
+        earned = self._carry_on(episode)
+        return {name: each / self._count for name, each in earned.items()}
+
+    def _carry_on(self, episode: Episode) -> dict[str, float]:
+        """Let everything happen until the next decision, or the end; return what was earned."""
         self._go_on(episode)
         episode.world.log.flush()
         earned, self._earned = self._earned, dict.fromkeys(self.agents, 0.0)
-        return {name: each / self._count for name, each in earned.items()}
+        return earned
 
     @property
     def truncated(self) -> bool:

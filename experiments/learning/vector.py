@@ -60,12 +60,8 @@ class _Lane(Play):
 
     def on(self) -> float:
         """Let everything happen until the next decision, or the end; return what was earned."""
-        episode = self.episode
-        assert episode is not None
-        self._go_on(episode)
-        episode.world.log.flush()
-        earned, self._earned = self._earned, dict.fromkeys(self.agents, 0.0)
-        (found,) = earned.values()
+        assert self.episode is not None
+        (found,) = self._carry_on(self.episode).values()
         return found
 
     @property

@@ -10,7 +10,7 @@ import pytest
 
 from agents.learned.policy import LearnedPolicy, read
 from agents.learned.policy import Lessons as From
-from experiments.learning.evolution import evolve, population_of
+from experiments.learning.evolution import Generation, evolve, population_of
 from experiments.learning.lessons import Lessons, Trial, first_policy
 from experiments.scenario.held_out import overlap
 from experiments.scenario.scenario import Scenario
@@ -38,17 +38,18 @@ def test_evolution_finds_a_minimum_and_leaves_numpys_own_stream_alone():
     def losses(candidates):
         return [float(((each - center) ** 2).sum()) for each in candidates]
 
+    begun = Generation(np.zeros(3), losses([np.zeros(3)])[0])
     np.random.seed(3)
     before = np.random.random()
     np.random.seed(3)
-    found = [*evolve(np.zeros(3), losses, 60, seed=5)]
+    found = [*evolve(begun, losses, 60, seed=5)]
     assert np.random.random() == before
     assert len(found) == 61
     assert np.abs(found[-1].weights - center).max() < 1e-3
     assert all(later.loss <= earlier.loss for earlier, later in pairwise(found))
-    again = [*evolve(np.zeros(3), losses, 60, seed=5)]
+    again = [*evolve(begun, losses, 60, seed=5)]
     assert all((a.weights == b.weights).all() for a, b in zip(found, again, strict=True))
-    other = [*evolve(np.zeros(3), losses, 60, seed=6)]
+    other = [*evolve(begun, losses, 60, seed=6)]
     assert (other[-1].weights != found[-1].weights).any()
 
 
