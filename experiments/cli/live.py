@@ -181,17 +181,17 @@ def submit(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout: all jobs.")
 def queue(state: str, every: bool, as_json: bool) -> None:
     """List the jobs of a service that have not ended."""
-    from rich.console import Console
-
     from experiments.service.listing import print_jobs
+    from experiments.show.tables import unfolded
 
     with _connected(state) as connection:
-        jobs = connection.queue(every=True)
+        jobs = connection.queue(every=every or as_json)
+        hidden = 0 if jobs else connection.store.ended()
         alone = any(job.ended is None for job in jobs) and not connection.store.ring()
     if as_json:
         click.echo(json.dumps([job.told() for job in jobs]))
     else:
-        print_jobs(jobs, every, Console())
+        print_jobs(jobs, hidden, unfolded())
     if alone:
         click.echo(f"metasched: {state}: no service is there now: this is as it was left", err=True)
 
@@ -273,22 +273,19 @@ def forecast(state: str, jobs: tuple[int, ...], futures: int, seed: int, as_json
 
 def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **options: int) -> None:
     """Print a forecast of some jobs, or of all."""
-    from rich.console import Console
-
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
-        from experiments.service.forecasting.forecast import limits_of
         from experiments.service.forecasting.forecast_table import print_forecast
-        from experiments.sweeps.starting import cores
+        from experiments.show.tables import unfolded
 
     with (
         users_code(),
         telling("compiling what is not compiled yet, and drawing futures") as progress,
     ):
-        told = connection.forecast(*jobs, progress=progress, workers=cores(), **options)
+        told = connection.forecast(*jobs, progress=progress, workers=None, **options)
         drained = connection.store.note("drained") or []
-        limits = limits_of(connection.store)
+        limits = connection.store.limits()
         sizes = connection.store.note("sites") or {}
     away = [
         f"{name} ({most} of {sizes.get(name, 0)})"
@@ -300,7 +297,7 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
         given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}
         click.echo(json.dumps({**given, "jobs": rows, "sites": told.of_sites()}))
     else:
-        print_forecast(told, rows, drained, away, Console())
+        print_forecast(told, rows, drained, away, unfolded())
 
 
 @click.command()

@@ -20,8 +20,8 @@ from grid.errors import GridError
 from grid.foreign import quoted
 
 if TYPE_CHECKING:
+    from experiments.service.forecasting.asking import Progress
     from experiments.service.forecasting.forecast import Forecast
-    from experiments.sweeps.progress import SweepProgress
 
 _LOOK = 0.1
 """Time between two looks at jobs that are waited for, s."""
@@ -370,31 +370,31 @@ class Connection:
         *jobs: int | Job,
         futures: int = 100,
         seed: int = 0,
-        progress: SweepProgress | None = None,
-        workers: int = 1,
+        progress: Progress | None = None,
+        workers: int | None = 1,
     ) -> Forecast:
         """Return when jobs that wait or run will start and end, and where.
 
-        The present is run to its end many times. Code that the service's grid names is run.
+        The present is run to its end many times: by the service, else here, with its grid's code.
 
         Parameters
         ----------
         *jobs : int or Job
             Which have to be there, and not to have ended; the forecast is of all.
         futures, seed : int
-        progress : SweepProgress, optional
+        progress : Progress, optional
             Is told how far that is.
-        workers : int
-            Processes for futures that take long, in a script with a guard of its main part.
+        workers : int, optional
+            Processes for long futures, if a script's main part has a guard; None: for each core.
 
         Raises
         ------
         GridError
             If a job has ended, or the grid cannot be read.
         """
-        from experiments.service.forecasting.forecast import forecast_of
+        from experiments.service.forecasting.asking import foretold
 
         for job in jobs:
             if (found := self._live(job)).held:
                 raise GridError(f"job {found.job}: held; accepted: a job that may start")
-        return forecast_of(self.store, futures, seed, progress, workers)
+        return foretold(self.store, futures, seed, workers, progress)

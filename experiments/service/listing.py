@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from experiments.service.grid_file import LiveGrid  # with the simulator, which takes a second
 
 
-def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
-    """Print jobs, one a row: those that have not ended, or all."""
-    shown = [job for job in jobs if every or job.ended is None]
-    if not shown:
-        kept = f"; {counted(len(jobs), 'job has', 'jobs have')} ended (--all)" if jobs else ""
+def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
+    """Print jobs, one a row; of none, how many have ended that are not to be shown."""
+    if not jobs:
+        kept = f"; {counted(hidden, 'job has', 'jobs have')} ended (--all)" if hidden else ""
         console.print(f"no job waits or runs{kept}")
         return
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -42,7 +41,7 @@ def print_jobs(jobs: Sequence[LiveJob], every: bool, console: Console) -> None:
     for column in ("size", "waited", "ran", "exit status"):
         table.add_column(column, justify="right")
     now = time.time()
-    for job in shown:
+    for job in jobs:
         begun = job.started or job.ended or now
         ran = "" if job.started is None else duration((job.ended or now) - job.started)
         status = plain(job.why, 60) if job.exit_status is None else str(job.exit_status)

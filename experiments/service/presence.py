@@ -1,10 +1,12 @@
-"""What says that a service is there, and wakes it."""
+"""What says that a service is there, wakes it, and lets others in."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import selectors
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,84 @@ def bell(path: Path) -> Iterator[int]:
     finally:
         os.close(pipe)
         path.unlink(missing_ok=True)
+
+
+class Door:
+    """A socket in the folder of a service, by which others come in.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+    ear : selector
+        Wakes the service; what is registered with a callable is to be called.
+    enter : callable
+        Is given the socket of each who comes.
+
+    Raises
+    ------
+    OSError
+        If the file system has no sockets.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        ear: selectors.BaseSelector,
+        enter: Callable[[socket.socket], object],
+    ) -> None:
+        self._place, self._ear, self._enter = folder / name, ear, enter
+        self._place.unlink(missing_ok=True)
+        self._open = socket.socket(socket.AF_UNIX)
+        try:
+            with _reachable(folder, name) as place:
+                self._open.bind(place)
+            self._open.listen()
+        except OSError:
+            self._open.close()
+            raise
+        self._open.setblocking(False)
+        ear.register(self._open, selectors.EVENT_READ, self._let_in)
+
+    def _let_in(self) -> None:
+        with suppress(OSError):
+            self._enter(self._open.accept()[0])
+
+    def close(self) -> None:
+        """Let nobody in any longer."""
+        self._ear.unregister(self._open)
+        self._open.close()
+        self._place.unlink(missing_ok=True)
+
+
+def knock(folder: Path, name: str) -> socket.socket:
+    """Return a socket by which one has come in to a service.
+
+    Raises
+    ------
+    OSError
+        If none is there.
+    """
+    inside = socket.socket(socket.AF_UNIX)
+    try:
+        with _reachable(folder, name) as place:
+            inside.connect(place)
+    except OSError:
+        inside.close()
+        raise
+    return inside
+
+
+@contextmanager
+def _reachable(folder: Path, name: str) -> Iterator[str]:
+    """Give a name of a socket that is short enough for the system, wherever the folder is."""
+    there = os.open(folder, os.O_RDONLY)
+    try:
+        short = Path(f"/proc/self/fd/{there}")
+        yield str((short if short.exists() else folder) / name)
+    finally:
+        os.close(there)
 
 
 def is_service(folder: str | os.PathLike[str]) -> bool:

@@ -28,6 +28,7 @@ from experiments.service.at_sites.site import (
 )
 from experiments.service.attempts import runs_again
 from experiments.service.early import Early
+from experiments.service.forecasting.answering import Answers
 from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import TAKEN_UP, Audit
 from experiments.service.mirror import REMEMBERED, Mirror, rows_of
@@ -76,8 +77,7 @@ class Service:
     def __init__(
         self, grid: LiveGrid, store: Store, seed: int = 0, say: Callable[[str], None] = print
     ) -> None:
-        self.store, self._say = store, say
-        self.grid = grid
+        self.grid, self.store, self._say = grid, store, say
         with ExitStack() as opened:
             opened.enter_context(locked(store.folder))
             self._bell = opened.enter_context(bell(store.folder / BELL))
@@ -93,6 +93,7 @@ class Service:
             self._begin(seed, opened)
             self._watchers = Watchers(self.model, grid.title, store.folder, self._ear, say)
             opened.callback(self._watchers.close)
+            opened.enter_context(closing(Answers(grid, store.folder, self._ear)))
             self._opened = opened.pop_all()
 
     def _begin(self, seed: int, opened: ExitStack) -> None:
@@ -189,8 +190,7 @@ class Service:
         self._stops.pop(end.job, None)
         self.model.end(end.job)
         self._note(job, end)
-        again = self.store.job(job.job)
-        if again.state == WAITING:
+        if (again := self.store.job(job.job)).state == WAITING:
             self.model.advance(self.model.now)  # the end of the attempt comes first
             self._submit(again)
 

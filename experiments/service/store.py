@@ -285,6 +285,13 @@ class Store(Database):
         """Return the numbers of the jobs that are held."""
         return {row["job"] for row in self._asked("SELECT job FROM jobs WHERE held", ())}
 
+    def limits(self) -> dict[str, int]:
+        """Return how many processors jobs may hold at sites: also if none serves them now."""
+        sizes, limits = self.note("sites") or {}, self.note("limits") or {}
+        drained, told = ({*(self.note(name) or ())} for name in ("drained", "told_drained"))
+        there = {name: sizes.get(name, 0) for name in told - drained}  # as far as is known
+        return limits | there | dict.fromkeys(drained, 0)
+
     def folder_of(self, job: LiveJob) -> Path:
         """Return the folder of a job's present attempt, or of its next."""
         return (self.folder / "jobs" / job.place).resolve()
@@ -298,6 +305,11 @@ class Store(Database):
     def left(self) -> int:
         """Return how many jobs have not ended."""
         ((found,),) = self._asked("SELECT count(*) FROM jobs WHERE state IN (?, ?, ?)", LIVE)
+        return int(found)
+
+    def ended(self) -> int:
+        """Return how many jobs have ended."""
+        ((found,),) = self._asked("SELECT count(*) FROM jobs WHERE state IN (?, ?, ?, ?)", ENDED)
         return int(found)
 
     def states(self, first: int = 1) -> dict[int, str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import selectors
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from experiments.live.controls import keys_of_view
 from experiments.live.dashboard import Dashboard
 from experiments.live.keyboard import SHOW_CURSOR, Keyboard
 from experiments.service.mirror import Mirror
+from experiments.service.presence import Door, knock
 from grid.errors import GridError
 
 TOP = "top"
@@ -82,18 +82,11 @@ class Watchers:
     ) -> None:
         self._model, self._title, self._ear, self._say = model, title, ear, say
         self._open: dict[socket.socket, tuple[Dashboard, _Terminal]] = {}
-        self._door = socket.socket(socket.AF_UNIX)
-        self._place = folder / TOP
-        self._place.unlink(missing_ok=True)
+        self._door: Door | None = None
         try:
-            with _reachable(folder) as place:
-                self._door.bind(place)
-            self._door.listen()
+            self._door = Door(folder, TOP, ear, self._let_in)
         except OSError as error:  # of a file system without sockets
             say(f"top: {error.strerror or error}: nobody can watch")
-            return
-        self._door.setblocking(False)
-        ear.register(self._door, selectors.EVENT_READ, self._let_in)
 
     def update(self) -> None:
         """Draw the dashboards that are due."""
@@ -107,16 +100,12 @@ class Watchers:
         """Draw each dashboard once more, and let nobody in any longer."""
         for connection in [*self._open]:
             self._leave(connection)
-        with suppress(KeyError):  # it could not be opened
-            self._ear.unregister(self._door)
-        self._door.close()
-        self._place.unlink(missing_ok=True)
+        if self._door is not None:
+            self._door.close()
 
-    def _let_in(self) -> None:
-        with suppress(OSError):
-            connection, _ = self._door.accept()
-            connection.setblocking(False)
-            self._ear.register(connection, selectors.EVENT_READ, lambda: self._hear(connection))
+    def _let_in(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        self._ear.register(connection, selectors.EVENT_READ, lambda: self._hear(connection))
 
     def _hear(self, connection: socket.socket) -> None:
         """Take what a watcher says: the size of a terminal, or keys; nothing more: it has left."""
@@ -176,17 +165,6 @@ class Watchers:
             self._leave(connection)
 
 
-@contextmanager
-def _reachable(folder: Path) -> Iterator[str]:
-    """Give a name of the socket that is short enough for the system, wherever the folder is."""
-    there = os.open(folder, os.O_RDONLY)
-    try:
-        short = Path(f"/proc/self/fd/{there}")
-        yield str((short if short.exists() else folder) / TOP)
-    finally:
-        os.close(there)
-
-
 def watch(folder: Path, out: Callable[[bytes], object]) -> None:
     """Show the dashboard of a service in this terminal, until it ends or somebody leaves.
 
@@ -208,14 +186,13 @@ def watch(folder: Path, out: Callable[[bytes], object]) -> None:
             "top: standard output is no terminal that can redraw a picture; accepted: one, or "
             "`metasched queue`"
         )
-    with closing(socket.socket(socket.AF_UNIX)) as connection, ExitStack() as open_:
-        try:
-            with _reachable(folder) as place:
-                connection.connect(place)
-        except OSError:
-            raise GridError(
-                f"{folder}: no service is there now; accepted: the --state of one that is"
-            ) from None
+    try:
+        connection = knock(folder, TOP)
+    except OSError:
+        raise GridError(
+            f"{folder}: no service is there now; accepted: the --state of one that is"
+        ) from None
+    with connection, ExitStack() as open_:
         open_.callback(out, SHOW_CURSOR + b"\n")
         keys = open_.enter_context(Keyboard())
         size, said = None, {"colors": console.color_system}

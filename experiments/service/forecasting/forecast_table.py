@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.service.forecasting.forecast import ENOUGH, Forecast
+from experiments.service.forecasting.forecast import Forecast
+from experiments.service.forecasting.run_times import ENOUGH
 from experiments.service.store import RUNNING, STARTING
 from experiments.show.numbers import counted, duration
 from experiments.show.tables import print_whole
@@ -46,6 +47,11 @@ def print_forecast(
         cells = str(row["job"]), plain(row["name"], 40), row["state"], where, begins, ends
         table.add_row(*map(Text, cells))
     print_whole(table, console)
+    if len(rows) == len(found.jobs) > 1:
+        there = [each for each in found.of_sites() if each["over"]["95"] > found.now]
+        last = [f"{plain(each['site'])} in {_within(each['over'], found.now)}" for each in there]
+        if last:
+            console.print(f"the last of them ends at {', '.join(last)}")
     if drained:
         console.print(f"drained, so that no job starts there: {plain(', '.join(drained), 200)}")
     if away:
@@ -60,12 +66,12 @@ def print_forecast(
     if found.known < ENOUGH:
         console.print(f"run times: as requested, else an hour, for only {ended} ended so far")
     else:
-        console.print(f"run times: drawn from those of {ended} that ended")
+        console.print(f"run times: drawn from those of the {ended} that ended last")
 
 
 def _within(times: dict[str, float] | None, now: float) -> str:
-    """Return the median of times from now on, and between which nine in ten are."""
+    """Return the median of times from now on, and between which nine in ten are, if they differ."""
     if times is None:
         return ""
-    middle, first, last = (max(0.0, times[each] - now) for each in ("50", "5", "95"))
-    return f"{duration(middle)} ({duration(first)} to {duration(last)})"
+    middle, first, last = (duration(max(0.0, times[each] - now)) for each in ("50", "5", "95"))
+    return middle if first == last else f"{middle} ({first} to {last})"

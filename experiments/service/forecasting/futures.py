@@ -124,8 +124,8 @@ class Present:
         When the service of the folder first began, and the present, by the clock, s.
     ended : sequence of LiveJob
         What predictors learn from.
-    workers : int
-        Processes for futures that begin anew, if one alone would take long.
+    workers : int or None
+        Processes for futures that begin anew, if one alone would take long; as many as cores.
     """
 
     grid: LiveGrid
@@ -135,7 +135,7 @@ class Present:
     began: float
     now: float
     ended: Sequence[LiveJob] = ()
-    workers: int = 1
+    workers: int | None = 1
 
     def futures(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
         """Yield how jobs went in each future.
@@ -169,15 +169,16 @@ class Present:
             yield self.went(runtimes, seed + future)
             left = drawn[future + 1 :]
             takes = (time.monotonic() - began) * len(left)
-            if future > 0 and takes > LONG and self.workers > 1:  # the first one compiles
+            if future > 0 and takes > LONG and self.workers != 1:  # the first one compiles
                 yield from self._beside_each_other(left, seed + future + 1)
                 return
 
     def _beside_each_other(self, drawn: Floats, seed: int) -> Iterator[Sequence[Records]]:
         from experiments.sweeps.executors import local_workers
+        from experiments.sweeps.starting import cores
 
         begin = partial(_take, self)
-        with local_workers(min(self.workers, len(drawn)), begin, kept=False) as crew:
+        with local_workers(min(self.workers or cores(), len(drawn)), begin, kept=False) as crew:
             tasks = [
                 crew.executor.submit(_went, runtimes, seed + future)
                 for future, runtimes in enumerate(drawn)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
-from experiments.service.forecasting.forecast import forecast
+from experiments.service.forecasting.asking import LEARNED
+from experiments.service.forecasting.foretelling import forecast
 from experiments.service.grid_file import LiveGrid
 from experiments.service.store import DONE, RUNNING, WAITING, LiveJob
 from experiments.sweeps.progress import SweepProgress
@@ -19,8 +20,6 @@ from grid.errors import GridError
 if TYPE_CHECKING:
     import pandas as pd
 
-LEARNED = 2000
-"""Jobs that ended last, from which run times are drawn."""
 BEFORE = 0.25
 """Share of the jobs, the first, that are not forecast: of them run times are learned."""
 LEAST_WAIT = 60.0

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.scenario.scenario import Scenario
-from experiments.service.forecasting.forecast import UNKNOWN_TIME
+from experiments.service.forecasting.run_times import UNKNOWN_TIME
 from experiments.service.shadow.look import Seen
 from experiments.service.shadow.sightings import Sightings
 from grid.errors import GridError

@@ -327,12 +327,13 @@ def test_parameters_without_effect_are_told_and_harm_nothing(folder):
     ("what", "heavy"),
     [
         ("CliRunner().invoke(main, ['--help'])", "numba numpy pandas mesa networkx rich"),
-        ("import experiments.service.forecasting.forecast_table", "pandas scipy.stats"),
+        ("import experiments.service.forecasting.forecast_table", "numba scipy mesa networkx"),
+        ("import experiments.service.forecasting.asking", "numba scipy mesa networkx rich"),
         ("import experiments.service.service", "pandas scipy.stats"),
     ],
 )
 def test_nothing_heavy_is_imported_that_is_not_needed(what, heavy):
-    """For help it is none of these, for forecasts and the service no pandas."""
+    """For help it is none of these, for forecasts no simulator, for the service no pandas."""
     code = (
         "import sys; from click.testing import CliRunner; from experiments.cli.app import main\n"
         f"{what}\n"

@@ -10,8 +10,9 @@ import pytest
 
 from agents.balancers import DynamicLeastLoadScheduler
 from experiments.service.forecasting import futures
-from experiments.service.forecasting.forecast import ENOUGH, RunTimes, forecast
+from experiments.service.forecasting.foretelling import forecast
 from experiments.service.forecasting.futures import Future, Present
+from experiments.service.forecasting.run_times import ENOUGH, RunTimes
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
 from experiments.service.store import LiveJob
@@ -205,6 +206,7 @@ def test_jobs_of_one_name_are_drawn_alike(tmp_path):
 
 
 def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
+    monkeypatch.setattr("experiments.service.forecasting.asking.PATIENCE", 0.01)  # it does not run
     with serving(load_grid(str(grid)), state, 0, print) as service:
         for size in (2, 2, 1, 1):
             service.store.add(["sleep", "1000"], size, 60.0)

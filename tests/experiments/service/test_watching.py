@@ -13,8 +13,9 @@ import pyte
 import pytest
 
 from experiments.service.grid_file import load_grid
+from experiments.service.presence import knock
 from experiments.service.serving import serving
-from experiments.service.watching import TOP, _reachable
+from experiments.service.watching import TOP
 from tests.experiments.commands import call
 
 SIZE = 100, 30
@@ -26,10 +27,7 @@ def sockets(state):
     with ExitStack() as open_:
 
         def connect():
-            there = open_.enter_context(closing(socket.socket(socket.AF_UNIX)))
-            with _reachable(state) as place:
-                there.connect(place)
-            return there
+            return open_.enter_context(closing(knock(state, TOP)))
 
         yield connect
 
@@ -104,10 +102,10 @@ def test_who_watches_does_no_harm(grid, state, sockets):
 
 
 def test_a_service_is_there_where_no_socket_can_be(grid, state, monkeypatch):
-    def refused(folder):
+    def refused(folder, name):
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr("experiments.service.watching._reachable", refused)
+    monkeypatch.setattr("experiments.service.presence._reachable", refused)
     said = []
     with serving(load_grid(str(grid)), state, 0, said.append) as service:
         service.store.add(["true"], 1)

@@ -1,0 +1,99 @@
+"""Asking a service for a forecast: it has loaded and compiled already what that takes."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
+
+from experiments.service.forecasting.forecast import Forecast
+from experiments.service.presence import knock
+from experiments.service.store import LiveJob, Store
+
+T = TypeVar("T")
+
+FORECASTS = "forecasts"
+"""Name of the socket in the folder of a service."""
+LEARNED = 2000
+"""Jobs that ended last, from which run times are drawn."""
+PATIENCE = 5.0
+"""Time in which a service says that it is there, s; else whoever asks reckons for themselves."""
+
+
+class Progress(Protocol):
+    """What is told of each future."""
+
+    def one_by_one(self, done: Iterable[T], count: int, unit: str) -> Iterator[T]:
+        """Yield what is done as it is asked for."""
+
+
+class Question(NamedTuple):
+    """What a forecast is made from, on the sites of a grid.
+
+    Attributes
+    ----------
+    jobs : sequence of LiveJob
+        Those that have not ended, by number, and those from which run times are drawn.
+    limits : mapping of str to int
+        Processors that jobs may hold at sites; those not in it have all of theirs.
+    began : float
+        When the service of the folder first began, by the clock, s.
+    now : float
+        By the clock, s.
+    futures : int
+    seed : int
+    workers : int or None
+        Processes that share futures which would take long; as many as there are cores.
+    """
+
+    jobs: Sequence[LiveJob]
+    limits: Mapping[str, int]
+    began: float
+    now: float
+    futures: int = 100
+    seed: int = 0
+    workers: int | None = 1
+
+    @classmethod
+    def of(cls, store: Store, futures: int, seed: int, workers: int | None) -> Question:
+        """Return that about the jobs of a service as they are now."""
+        jobs = store.jobs("ended IS NULL") + store.ran_lately(LEARNED)
+        jobs.sort(key=lambda each: each.job)
+        limits, began = store.limits(), store.note("began")
+        return cls(jobs, limits, began, time.time(), futures, seed, workers)
+
+
+def foretold(
+    store: Store, futures: int, seed: int, workers: int | None, progress: Progress | None
+) -> Forecast:
+    """Return the forecast of a service's jobs: its own, or one made here if it does not answer."""
+    question = Question.of(store, futures, seed, workers)
+    if (answer := _answer(store.folder, question, progress)) is not None:
+        return answer
+    from experiments.service.forecasting.foretelling import forecast_of
+
+    return forecast_of(store, question, progress)
+
+
+def _answer(folder: Path, question: Question, progress: Progress | None) -> Forecast | None:
+    """Return the forecast of the service of a folder; None if none is there that answers."""
+    try:
+        with Connection(knock(folder, FORECASTS).detach()) as service:
+            if not service.poll(PATIENCE):
+                return None
+            service.recv()
+            jobs = {each.job: each for each in question.jobs}
+            bare = [replace(each, environment={}) for each in question.jobs]
+            service.send(question._replace(jobs=bare))
+            marks: Iterable[object] = (service.recv() for _ in range(question.futures - 1))
+            if progress is not None and question.futures > 1:
+                marks = progress.one_by_one(marks, question.futures - 1, "more future")
+            deque(marks, maxlen=0)
+            found: Forecast = service.recv()
+    except (OSError, EOFError):  # it ended, or cannot do it: whoever does it here learns why
+        return None
+    return replace(found, jobs=tuple(jobs[each.job] for each in found.jobs))
