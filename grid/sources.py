@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+import time
 from pathlib import Path
 
 import numba
@@ -25,6 +26,7 @@ def sources_digest(root: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+_LOADED = time.time()
 _ROOT = Path(__file__).resolve().parents[1]
 _IMPORTS = re.compile(
     r"^[ \t]*(?:from[ \t]+((?:grid|agents)[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|.*)"
@@ -65,6 +67,11 @@ def module_digest(path: Path, root: Path = _ROOT) -> str:
     for each in sorted(made_of(path, root)):
         digest.update(f"{each.relative_to(root)}\n".encode() + each.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def has_changed(path: Path, root: Path = _ROOT) -> bool:
+    """Return whether what a file is made of may be other code by now than that which was loaded."""
+    return max(each.stat().st_ctime for each in made_of(path, root)) > _LOADED
 
 
 @functools.cache

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from experiments.run.append_file import Growing
-from experiments.run.csv_rows import csv_rows
 from experiments.run.files import (
     ELECTRICITY,
     JOBS,
@@ -71,6 +70,8 @@ class NewResult:
         GridError
             If they cannot be written.
         """
+        from experiments.run.csv_rows import csv_rows  # by Arrow, which runs do without
+
         records = records[in_order(records)]
         numbers = (records[name] for name in ("number", "arrival", "size", "start", "finish"))
         with _telling(self.folder):

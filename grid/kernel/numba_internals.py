@@ -19,7 +19,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.targetconfig import TargetConfig
 
-from grid.sources import all_sources, is_ours, module_digest
+from grid.sources import all_sources, has_changed, is_ours, module_digest
 
 WITHOUT_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False}
 """More than half the time of a resumable loop is spent in them, and nothing compiled here allocates
@@ -89,10 +89,29 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
+class _Later:
+    """The cache of a function of ours, looked for when its code first is: most never is.
+
+    If a source has changed since it was loaded, it is not what is compiled: nothing is kept then.
+    """
+
+    def __init__(self, dispatcher: Any, function: Callable[..., Any], path: Path) -> None:
+        self._dispatcher, self._function, self._path = dispatcher, function, path
+
+    def __getattr__(self, name: str) -> Any:
+        self._dispatcher._cache = caching.NullCache()
+        with suppress(OSError, RuntimeError):  # a folder in it that is not to be written to
+            if not has_changed(self._path):
+                self._dispatcher._cache = _Cache(self._function)
+        return getattr(self._dispatcher._cache, name)
+
+
 def keep(dispatcher: Any, function: Callable[..., Any]) -> None:
     """Have what a dispatcher compiles of a function kept for later processes."""
-    with suppress(OSError, RuntimeError):  # a folder in it that is not to be written to
-        dispatcher._cache = _Cache(function)
+    path = Path(function.__code__.co_filename).resolve()
+    with suppress(OSError, RuntimeError):
+        later = is_ours(path)
+        dispatcher._cache = _Later(dispatcher, function, path) if later else _Cache(function)
 
 
 class _Ingredient(JITCodeLibrary):  # type: ignore[misc]

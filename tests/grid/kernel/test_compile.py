@@ -66,6 +66,26 @@ def test_compiled_code_goes_there():
     assert CACHE_FOLDER is None or any(CACHE_FOLDER.rglob("*.nbi"))
 
 
+@pytest.mark.skipif(PLAIN in os.environ, reason="leans on numba's insides")
+@pytest.mark.parametrize("changed", [False, True])
+def test_code_of_a_source_that_has_changed_since_it_was_loaded_is_not_kept(tmp_path, changed):
+    """Its cache would be that of the new source."""
+    for package in ("grid", "agents"):
+        shutil.copytree(ROOT / package, tmp_path / package)
+    script = (
+        "import pathlib\n"
+        "from grid.kernel.processors import __file__ as file, have_served as function\n"
+        "from grid.kernel import compile as module\n"
+        f"if {changed}: pathlib.Path(file).touch()\n"
+        "kept = module.compiled()(function.py_func)\n"
+        "print(kept._cache.cache_path is not None)"
+    )
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env)
+    assert done.stdout == f"{not changed}\n", done.stderr
+
+
 # Its files ------------------------------------------------------------------------------------
 
 
