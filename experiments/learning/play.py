@@ -130,6 +130,9 @@ class Play:
         GridError
             For changes that cannot be made or have no effect, or if nobody is ever asked.
         """
+        for name in options or {}:
+            if name != "set":
+                raise GridError(f"options: found {quoted(name)}; accepted: 'set'")
         scenario = self._changed((options or {}).get("set", ()))
         made: Any = scenario.model(seed, made=partial(Episode, learning=self._learning))
         self.episode, self._replaced = made, set()

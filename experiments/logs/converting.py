@@ -18,6 +18,7 @@ from experiments.run.files import check_file, check_not_read, new_file
 from experiments.show.numbers import counted
 from grid.errors import WorkloadError
 from grid.jobs import JOB, JobArray, job_table
+from grid.logs.batsim import has_repeated_numbers
 from grid.logs.calendar import SITES_CLOCK
 from grid.logs.fields import are_numbers
 from grid.logs.formats import FORMATS, by_name, named
@@ -134,6 +135,8 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
     elif log.processors is None and format == "batsim":
         size = f"the size of the largest job, {table.machine:,}"
         yield f"nb_res: {size}, for the machine's is not known"
+    if format == "batsim" and has_repeated_numbers(table):
+        yield "id: jobs numbered from 1 on, for some have the same number"
     if table.start is not None and "start" not in FORMATS[format].tells:
         yield f"date of the first job, {table.start:%Y-%m-%d %H:%M:%S %Z}, {no_place}"
     elif table.start is not None and table.start.tzinfo is SITES_CLOCK:

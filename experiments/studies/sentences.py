@@ -315,10 +315,17 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
             "nothing is random there, and further replications would tell no more. What is found "
             "holds for this very workload; other weeks need a window."
         )
+    still = _same_metric(outcome).drop([*empty.index, *constant.index], errors="ignore")
+    if len(still):
+        yield (
+            f"{_points(outcome, still)}: {label(outcome.metric)} came to the same to the last bit "
+            "in all replications of the point, whatever was drawn for them: they tell no more of "
+            "it than one. What is found holds for this very workload; other weeks need a window."
+        )
     precision = outcome.study.replications.precision
     if precision is not None:
         half, mean = points[f"{outcome.metric} half_width"], points[outcome.metric].abs()
-        loose = points[(half > precision * mean) & (points["unstable"].fillna(0) == 0)]
+        loose = points[half > precision * mean]
         if len(loose):
             yield (
                 f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: at "
@@ -347,6 +354,16 @@ def _not_random(outcome: StudyTables) -> pd.DataFrame:
     return outcome.points[
         [
             outcome.whole_logs and len(each) > 1 and not seeds_matter(each)
+            for each in _runs_of_points(outcome)
+        ]
+    ]
+
+
+def _same_metric(outcome: StudyTables) -> pd.DataFrame:
+    """Return the points of logs that are replayed whole of which the metric is always the same."""
+    return outcome.points[
+        [
+            outcome.whole_logs and len(each) > 1 and each[outcome.metric].nunique() == 1
             for each in _runs_of_points(outcome)
         ]
     ]

@@ -107,7 +107,7 @@ def verdicts(outcome: StudyTables) -> Iterator[str]:
     """Yield which policies are surely best, in all settings and in each."""
     settings = settings_of(outcome)
     if several := len(outcome.study.compared) > 1:
-        yield from _alike(settings)
+        yield from _alike(settings, label(outcome.metric))
     if len(settings) > 1 and several:
         yield from _of_all(outcome, settings)
     yield from map(_of_one, settings[:NAMED])
@@ -115,17 +115,17 @@ def verdicts(outcome: StudyTables) -> Iterator[str]:
         yield f"The ranking has the other {len(settings) - NAMED} settings."
 
 
-def _alike(settings: Sequence[Setting]) -> Iterator[str]:
+def _alike(settings: Sequence[Setting], metric: str) -> Iterator[str]:
     """Yield that settings count once, if some do."""
     more = sum(setting.others_alike for setting in settings)
     if more and len(settings) == 1:
         all_ = "Both" if more == 1 else f"All {more + 1}"
-        yield f"{all_} settings have the same numbers: they count as one."
+        yield f"{all_} settings have the same {metric} in each run: they count as one."
     elif more:
         have = "has" if more == 1 else "have"
         total = more + len(settings)
         yield (
-            f"{more} of the {total} settings {have} the same numbers as another: the "
+            f"{more} of the {total} settings {have} the same {metric} in each run as another: the "
             f"{len(settings)} that differ count."
         )
 
@@ -167,7 +167,8 @@ def _how_often(settings: Any) -> dict[str, int]:
 def _of_one(setting: Setting) -> str:
     outcome, where = setting.outcome, f"{setting.place}: " if setting.place else ""
     if setting.others_alike:
-        where = f"{setting.place} and {counted(setting.others_alike, 'other')} alike: "
+        others = counted(setting.others_alike, "other setting")
+        where = f"{setting.place} ({others} alike): "
     ranked, names = setting.ranked, setting.leaders
     unranked = [str(name) for name in setting.rows["policy"] if name not in set(ranked["policy"])]
     if not names:

@@ -26,6 +26,7 @@ from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import named_files, read_once
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.jobs import JobArray
 from grid.logs.calendar import clock_at
 from grid.platform.multicluster import Platform
 from grid.reading import digest
@@ -256,7 +257,7 @@ def _read(
         table.start and clock_at(table.start, float(table.jobs["arrival"][0])),
         deadlines=deadlines,
         stated=table.stated,
-        unread=no_occasion(table.jobs, base.parameters, base.platform),
+        unread=_no_occasion(table.jobs, scenarios),
         machine=table.machine,
         cleanings=_cleanings(scenarios, partial(read_once, digests, source)),
         unrequested=table.stated.unrequested,
@@ -285,6 +286,15 @@ def _read(
         idle=_idle(table, source, run, base.platform),
         unrequested=unrequested,
     )
+
+
+def _no_occasion(jobs: JobArray, scenarios: Iterable[Scenario]) -> tuple[str, ...]:
+    """Return the parameters that jobs give no occasion for in anything that is run."""
+    found = []
+    for parameters, platform in ((each.parameters, each.platform) for each in scenarios):
+        assert isinstance(parameters, Parameters)
+        found.append(no_occasion(jobs, parameters, platform))
+    return tuple(name for name in found[0] if all(name in each for each in found))
 
 
 def _cleanings(scenarios: Iterable[Scenario], read: Reading) -> dict[str, Cleaning]:

@@ -35,8 +35,7 @@ def next_target(
     -------
     int
         The same if they are enough: all policies are as precise as the study asks, but for those
-        without a mean, or of which the queue of a run grew; or a log is replayed whole and nothing
-        is random.
+        without a mean; or a log is replayed whole and nothing is random.
 
     Notes
     -----
@@ -52,8 +51,7 @@ def next_target(
     wanted = target
     for each in policies:
         mean = mean_of(each, study.metric)
-        grew = (each["stable"] == 0).any()
-        if how.precision is None or mean is None or mean.half_width is None or grew:
+        if how.precision is None or mean is None or mean.half_width is None:
             continue
         accepted = how.precision * abs(mean.mean)
         half = mean.half_width or (math.inf if seeds_matter(each) else 0.0)

@@ -115,10 +115,16 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
     return Log(path, "batsim", records, processors=processors, rules=rules, from_first=False)
 
 
+def has_repeated_numbers(table: Table) -> bool:
+    """Return whether jobs have the same number, as an id cannot be."""
+    return len(np.unique(table.jobs["number"])) < len(table.jobs)
+
+
 def write_batsim(stream: TextIO, table: Table) -> None:
     """Write jobs so that `batsim_log` gives them back: each run time is a profile, a delay.
 
-    The file names no user, application, deadline, origin or communication.
+    The file names no user, application, deadline, origin or communication. An id is one job's, so
+    that jobs are numbered from 1 on where some have the same number.
 
     Examples
     --------
@@ -137,10 +143,11 @@ def write_batsim(stream: TextIO, table: Table) -> None:
     """
     jobs = table.jobs
     stream.write(f'{{"nb_res": {table.machine},\n"jobs": [\n')
-    columns = ("number", "arrival", "size", "requested_time", "runtime")
+    columns = ("arrival", "size", "requested_time", "runtime")
+    ids = range(1, len(jobs) + 1) if has_repeated_numbers(table) else jobs["number"].tolist()
     separator = ""
     for job, arrival, size, walltime, runtime in zip(
-        *(jobs[name].tolist() for name in columns), strict=True
+        ids, *(jobs[name].tolist() for name in columns), strict=True
     ):
         known = {} if walltime == math.inf else {"walltime": walltime}
         row = {"id": job, "subtime": arrival, **known, "res": size, "profile": repr(runtime)}

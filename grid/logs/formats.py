@@ -30,7 +30,7 @@ from grid.workloads.table import Table
 HEAD = 65_536
 """Bytes of a file that tell its format."""
 
-Reader = Callable[[Path, Sequence[str] | None, float | None, int], Log]
+Reader = Callable[[Path, Sequence[str] | None, float | None, int, bool], Log]
 Writer = Callable[[BinaryIO, Table], None]
 
 
@@ -46,7 +46,8 @@ class Format:
         How names of its files end; empty: in any way.
     read : callable
         Reads a file; it is also given the names of the clusters, None for any, the speed of a
-        processor (flop/s), None if nobody says, and the field that names partitions.
+        processor (flop/s), None if nobody says, the field that names partitions, and whether
+        origins may be others than the clusters.
     write : callable or None
         Writes to a stream of bytes.
     holds : tuple of str
@@ -79,7 +80,7 @@ FORMATS = {
     "swf": Format(
         "Standard Workload Format",
         ".swf",
-        lambda path, clusters, speed, partition_field: swf_log(path, partition_field),
+        lambda path, clusters, speed, field, _: swf_log(path, field),
         _text(write_swf),
         _OF_SWF,
         ("processors", "start"),
@@ -87,14 +88,14 @@ FORMATS = {
     "gwf": Format(
         "Grid Workload Format",
         ".gwf",
-        lambda path, clusters, speed, partition_field: gwf_log(path, partition_field),
+        lambda path, clusters, speed, field, _: gwf_log(path, field),
     ),
     "sacct": Format("Slurm, sacct -P", "", lambda path, *_: sacct_log(path)),
     "live": Format("jobs of metasched serve", ".db", lambda path, *_: live_log(path)),
     "batsim": Format(
         "Batsim",
         ".json",
-        lambda path, clusters, speed, _: batsim_log(path, speed),
+        lambda path, clusters, speed, *_: batsim_log(path, speed),
         _text(write_batsim),
         ("job", "arrival", "size", "runtime", "requested_time"),
         ("processors",),
@@ -102,7 +103,7 @@ FORMATS = {
     "csv": Format(
         "table of jobs, CSV",
         ".csv",
-        lambda path, clusters, *_: csv_log(path, clusters),
+        lambda path, clusters, _, __, foreign: csv_log(path, clusters, foreign),
         _text(
             lambda stream, table: write_csv(
                 stream, table.jobs, table.sites, table.times, table.applications
@@ -114,7 +115,7 @@ FORMATS = {
     "parquet": Format(
         "table of jobs, Parquet",
         ".parquet",
-        lambda path, clusters, *_: parquet_log(path, clusters),
+        lambda path, clusters, _, __, foreign: parquet_log(path, clusters, foreign),
         write_parquet,
         COLUMNS,
         ("times",),
@@ -132,6 +133,7 @@ def read(
     clusters: Sequence[str] | None = None,
     speed: float | None = None,
     partition_field: int = PARTITION,
+    foreign: bool = False,
 ) -> Log:
     """Read a workload file of any format.
 
@@ -147,6 +149,8 @@ def read(
         Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
     partition_field : int
         Field that names the partition of a record of SWF and GWF, from 1.
+    foreign : bool
+        Origins may also be others than the clusters.
 
     Raises
     ------
@@ -160,7 +164,7 @@ def read(
             f"with {' and '.join(WITH_FIELDS)} only"
         )
     try:
-        return FORMATS[name].read(path, clusters, speed, partition_field)
+        return FORMATS[name].read(path, clusters, speed, partition_field, foreign)
     except WorkloadError as error:
         if FORMATS[name].suffix != ".parquet":
             refuse_foreign(path, str(error))

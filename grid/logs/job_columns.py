@@ -147,12 +147,16 @@ def jobs_and_times(
     where: str,
     place: Callable[[int], str],
     clusters: Sequence[str] | None,
+    foreign: bool = False,
 ) -> FromColumns:
     """Return what columns of text say of jobs.
 
-    Parameters and errors are those of `parsed` and `grid.logs.time_columns`.
+    Parameters and errors are those of `parsed` and `grid.logs.time_columns`; if `foreign`, origins
+    may also be others than the clusters.
     """
     sites = origins(columns) if clusters is None else tuple(clusters)
+    if foreign:
+        sites = tuple(dict.fromkeys([*sites, *origins(columns)]))
     plain_columns = {
         name: cells for name, cells in columns.items() if not is_of_times(name, columns)
     }

@@ -45,11 +45,15 @@ def read_csv(path: str | os.PathLike[str], clusters: Sequence[str]) -> Table:
     return csv_log(Path(path), clusters).cleaned()
 
 
-def csv_log(path: Path, clusters: Sequence[str] | None) -> Log:
-    """Read jobs as `read_csv` does, and leave them as they are; None: any clusters."""
+def csv_log(path: Path, clusters: Sequence[str] | None, foreign: bool = False) -> Log:
+    """Read jobs as `read_csv` does, and leave them as they are; None: any clusters.
+
+    If `foreign`, origins may also be others than the clusters.
+    """
     (header, *rows), (head, *lines) = _rows(path)
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    found = jobs_and_times(columns, f"{path}:{head}", lambda row: f"{path}:{lines[row]}", clusters)
+    where = f"{path}:{head}"
+    found = jobs_and_times(columns, where, lambda row: f"{path}:{lines[row]}", clusters, foreign)
     return Log(
         path,
         "csv",

@@ -31,7 +31,7 @@ MOST_ROWS = 10_000_000
 """Jobs of a file, whose cells are all in memory at once; a few bytes may stand for any number."""
 
 
-def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
+def parquet_log(path: Path, clusters: Sequence[str] | None, foreign: bool = False) -> Log:
     """Read jobs from a Parquet file, and leave them as they are; null says nothing of a job.
 
     Parameters
@@ -40,6 +40,8 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
         The file.
     clusters : sequence of str or None
         Names of the clusters, which `origin` uses; None: any.
+    foreign : bool
+        Origins may also be others.
 
     Raises
     ------
@@ -77,7 +79,8 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
     check_header(str(path), [name for name, _ in named])
     if not table.num_rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
-    found = jobs_and_times(columns, str(path), lambda row: f"{path}: row {row + 1}", clusters)
+    where = str(path)
+    found = jobs_and_times(columns, where, lambda row: f"{path}: row {row + 1}", clusters, foreign)
     return Log(
         path,
         "parquet",

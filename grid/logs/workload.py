@@ -65,7 +65,7 @@ def read_log(
     WorkloadError
         If neither the name nor the content tells a format, or the file cannot be used.
     """
-    log = read(Path(path), None, clusters, speed, partition_field)
+    log = read(Path(path), None, clusters, speed, partition_field, foreign=site is not None)
     if partitions:
         log = assign_partitions(log, partitions, clusters)
     if evaluate is not None:

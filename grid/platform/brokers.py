@@ -122,8 +122,10 @@ def chains(clusters: Sequence[tuple[str, str]], brokers: Sequence[Broker]) -> li
         path = [broker.name]
         while (above := brokers[index[path[-1]]].parent) != "":
             if not isinstance(above, str) or above not in index:
+                others = ", ".join(name for name in index if name not in path)
                 raise PlatformError(
-                    f"broker {path[-1]}: unknown parent {quoted(above)}; accepted: {known}, or none"
+                    f"broker {path[-1]}: unknown parent {quoted(above)}; accepted: "
+                    f"{others}{', or ' if others else ''}none"
                 )
             if above in path:
                 cycle = " - ".join([*path[path.index(above) :], above])

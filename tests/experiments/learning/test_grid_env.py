@@ -360,6 +360,7 @@ def test_bad_input_is_told_in_one_line(tmp_path):
     refused("load: found -1", env.reset, options={"set": ["load=-1"]})
     for changes in ("load=0.5", None, [1]):
         refused("options: set: found ", env.reset, options={"set": changes})
+    refused("options: found 'load'; accepted: 'set'", env.reset, options={"load": 0.3})
     refused(
         "options: set: found 3 clusters; accepted: 4, as before",
         GridEnv("muscle", local="easy").reset,

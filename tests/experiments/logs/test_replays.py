@@ -115,6 +115,19 @@ def test_one_log_a_site(written):
         Scenario("mine", platform, workload=["C1=gone.swf"]).model()
 
 
+def test_jobs_of_a_site_may_have_come_from_anywhere(tmp_path):
+    table = tmp_path / "jobs.csv"
+    table.write_text("arrival,size,runtime,origin\n0,4,9,C1\n1,4,9,C2\n2,4,9,Leiden\n3,4,9,\n")
+    alone = Scenario("mine", Platform.star([8, 4]), workload=str(table))
+    with pytest.raises(WorkloadError, match="origin is 'Leiden'; accepted: one of C1, C2, or"):
+        alone.model()
+    of_site = Scenario("mine", Platform.star([8, 4]), workload=[f"C2={table}"])
+    model, records = run_of(of_site)
+    assert records["origin"].tolist() == [1] * 4
+    assert "origin other than C2, whose log it is: C2 taken" in model.workload.cleaning.rules
+    assert [*model.workload.cleaning.rules.values()] == [2]
+
+
 def test_deadlines_that_a_table_brings_stay(written):
     text = "arrival,size,runtime,deadline,origin\n0,1,5,9,C2\n1,2,5,,\n"
     scenario = Scenario("mine", Platform.star([8, 4]), workload=written(text, "jobs.csv"))

@@ -35,6 +35,16 @@ def test_what_a_file_says_of_its_machine_and_time_is_kept_or_named(tmp_path):
     assert "first submit at 500 s, from where times are counted\n" in shown
 
 
+def test_ids_of_batsim_are_of_one_job_each(tmp_path):
+    path, new = tmp_path / "log.swf", tmp_path / "new.json"
+    for second, ids in ((8, [7, 8]), (7, [1, 2])):
+        path.write_text(f"{record(7, 0, 60, 4)}\n{record(second, 5, 60, 4)}\n")
+        result = call("convert", path, new)
+        assert [job["id"] for job in json.loads(new.read_text())["jobs"]] == ids
+        again = "id: jobs numbered from 1 on, for some have the same number" in result.stderr
+        assert again == (second == 7)
+
+
 def test_what_of_a_head_cannot_be_read_is_not_told_as_used(tmp_path):
     path = tmp_path / "log.swf"
     head = "; MaxProcs: many\n; UnixStartTime: 843480031\n; TimeZoneString: Mars/Olympus\n"

@@ -9,7 +9,6 @@ import pytest
 from experiments.studies import ranking
 from experiments.studies.definition import Definition
 from experiments.studies.ranking import common, differences, p_value, surely_better
-from experiments.studies.tables import mean_of
 from experiments.sweeps.sequential_stopping import next_target
 from experiments.sweeps.statistics import mean_interval
 from tests.experiments.made_up_studies import STUDY
@@ -145,6 +144,12 @@ def test_rounds_end_at_the_limit_and_without_a_precision():
     assert next_target(study(least=5, precision=0.1), runs(5, zero), 5, 99) == 10
 
 
+def test_rounds_go_on_where_queues_grew():
+    draws = RNG.normal(100, 60, 50)
+    grew = runs(5, draws).assign(stable=0.0)
+    assert next_target(study(least=5, precision=0.01), grew, 5, 99) == 10
+
+
 def test_a_number_that_never_changed_yet_is_not_known_for_sure():
     """As where no job of the first replications had to wait, or a user's metric fails often."""
     calm = runs(3, np.zeros(3)).assign(makespan=range(6))
@@ -153,7 +158,7 @@ def test_a_number_that_never_changed_yet_is_not_known_for_sure():
     assert next_target(study(least=3), calm, 3, 3) == 3
 
 
-def test_what_is_not_random_is_not_repeated_and_what_is_lost_is_not_waited_for():
+def test_what_is_not_random_is_not_repeated():
     same = np.full(9, 3.0)
     of_log = runs(2, same)
     of_log.loc[of_log["policy"] == "b", "mean_turnaround"] = 4.0
@@ -163,7 +168,3 @@ def test_what_is_not_random_is_not_repeated_and_what_is_lost_is_not_waited_for()
     seeds_matter = of_log.assign(over_deadline=[1.0, 1.0, 2.0, 1.0])
     assert next_target(study(least=5, precision=0.1), seeds_matter, 2, 30, whole_log=True) == 5
     assert next_target(study(least=5, precision=0.1), runs(2, RNG.normal(9, 1, 9)), 2, 30) == 5
-    lost = runs(5, RNG.normal(100, 60, 9))
-    lost.loc[(lost["policy"] == "a") & (lost["replication"] == 2), "stable"] = 0.0
-    assert mean_of(lost[lost["policy"] == "a"], "mean_turnaround") is not None
-    assert next_target(study(least=5, precision=0.01), lost, 5, 30) == 5

@@ -226,6 +226,9 @@ def test_equal_numbers_of_one_metric_are_no_sign_that_nothing_is_random(tmp_path
     assert not any("nothing is random" in line for line in outcome.sentences())
     of_log = replace(outcome, provenance={"inputs": {"mine.swf": "0"}})
     assert not any("nothing is random" in line for line in of_log.sentences())
+    told = "mean turnaround came to the same to the last bit in all replications of the point"
+    assert any(told in line for line in of_log.sentences())
+    assert not any(told in line for line in outcome.sentences())
     same = replace(of_log, runs=of_log.runs.assign(utilization=0.5))
     assert any("nothing is random there" in line for line in same.sentences())
     drawn = replace(same, runs=same.runs.assign(drew=1.0))  # and came to the same by chance

@@ -38,6 +38,21 @@ def test_policies_and_settings_have_the_same_jobs(tmp_path):
     assert (of[0][0] != of[1][0]).any()
 
 
+def test_a_parameter_has_an_effect_if_jobs_give_occasion_for_one_of_its_values(tmp_path):
+    rows = "".join(f"{30 * at},{1 + at % 8},60\n" for at in range(20))
+    (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime\n{rows}")
+    for values, told in (("{}, {C1 = {C2 = 0.5}}", False), ("{}, {C2 = {C1 = 0.5}}", True)):
+        (tmp_path / "study.toml").write_text(
+            'scenario = "quickstart"\nmetric = "mean_wait"\n'
+            'policies = [{global = "home", local = "fcfs"}, {global = "ect", local = "fcfs"}]\n'
+            f"[vary]\nspeeds = [{values}]\n"
+            '[workloads]\nw = ["C1=jobs.csv"]\n[replications]\nleast = 2\n'
+        )
+        got = call(tmp_path / "study.toml", "--out", tmp_path / f"{told}.db", "--workers", 1)
+        assert got.exit_code == 0, got.output
+        assert ("parameters without effect: speeds" in got.stderr) == told
+
+
 @pytest.mark.thorough
 def test_a_log_that_is_replayed_whole_is_not_repeated(tmp_path):
     outcome = Study.load(write_log_study(tmp_path)).run(tmp_path / "out.db", 1, watch=Silent())

@@ -40,7 +40,10 @@ def test_what_a_format_holds_reads_back_exactly(format, rows, tmp_path_factory):
             names = [(*table.sites, None)[origin] for origin in table.jobs[name]]
             assert names == [("north", "south, old", None)[origin] for origin in rows[name]]
         else:
-            assert np.array_equal(table.jobs[name], rows[name]), name
+            kept = rows[name]
+            if (format, name) == ("batsim", "number") and len({*kept.tolist()}) < len(kept):
+                kept = np.arange(1, len(kept) + 1)  # an id is of one job
+            assert np.array_equal(table.jobs[name], kept), name
 
 
 @pytest.mark.parametrize(

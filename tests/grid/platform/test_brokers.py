@@ -238,7 +238,7 @@ def test_a_run_of_which_nothing_more_can_be_told_ends():
     [
         ([("C1", "A")], [Broker("A", "B"), Broker("B", "A")], "cycle A - B - A"),
         ([("C1", "A")], [Broker("A", "A")], "cycle A - A"),
-        ([("C1", "A")], [Broker("A", "Z")], "broker A: unknown parent 'Z'"),
+        ([("C1", "A")], [Broker("A", "Z")], "broker A: unknown parent 'Z'; accepted: none"),
         ([("C1", "")], [Broker("A")], "cluster C1: without a broker; accepted: A"),
         ([("C1", "A")], [Broker("A", ["Z"])], "broker A: unknown parent .'Z'.; accepted"),
         ([("C1", {})], [Broker("A")], "cluster C1: unknown broker {}"),
