@@ -90,7 +90,9 @@ def serve(
             from rich.console import Console
 
             from experiments.service.listing import print_grid
+            from experiments.service.mirror import Mirror
 
+            chosen.scenario.model(seed, made=Mirror)  # which refuses what cannot be served
             print_grid(chosen, folder, Console())
             return
 
@@ -285,11 +287,10 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
     ):
         told = connection.forecast(*jobs, progress=progress, workers=None, **options)
         drained = connection.store.note("drained") or []
-        limits = connection.store.limits()
         sizes = connection.store.note("sites") or {}
     away = [
         f"{name} ({most} of {sizes.get(name, 0)})"
-        for name, most in limits.items()
+        for name, most in told.limits.items()
         if most < sizes.get(name, 0) and name not in drained
     ]
     rows = told.rows(jobs)

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from agents.disciplines import RecordedScheduler
 from agents.importing import importable_from
 from experiments.cli.options import seconds
 from experiments.scenario.checked import ScenarioError
@@ -149,6 +150,10 @@ def load_grid(
         raise ScenarioError(
             f"{where}: prediction: found 'exact'; accepted: another, for nobody knows how long "
             "jobs will run"
+        )
+    if issubclass(scenario.local_policy, RecordedScheduler):
+        raise ScenarioError(
+            f"{where}: local: found 'recorded', which starts as a log tells; accepted: another"
         )
     if scenario.largest_job > scenario.platform.sizes.max():
         raise ScenarioError(

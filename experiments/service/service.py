@@ -107,7 +107,6 @@ class Service:
         audit = Audit(self.model, store.folder, scenario, self._began)
         self._audit = opened.enter_context(closing(audit))
         self._stopping = self._credited = False
-        self._last = 0  # number of the last job that was taken in
         self._held = {*(store.note("told_held") or ())}  # jobs not to start, as far as told
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
         drained = {*(store.note("drained") or ())}  # to be told anew
@@ -116,7 +115,7 @@ class Service:
         self._noted: dict[str, int] = {}  # the same, as it was noted
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
-        self._again_at = 0.0
+        self._again_at, self._last = 0.0, 0  # when; number of the last job that was taken in
         self.model.learn(store.ran_lately(REMEMBERED), self._began)
         self._take_up()
 
@@ -250,18 +249,12 @@ class Service:
             self._last = job.job
             if job.state == WAITING:
                 self._submit(job)
-        held = self.store.held()
-        if changed := held ^ self._held:
-            self._held = {*self.store.note("told_held", sorted(held))}
-        for job in map(self.store.job, sorted(changed)):
-            if job.state == WAITING and job.held:
-                self._audit.told_of(log.HELD, "held", job)
+        for job in self._heed_holds():
+            if job.held:
                 self.store.update(job.job, waits_at=None, landed=None)
                 self.model.withdraw(job.job)
-            elif job.state == WAITING:
-                self._audit.told_of(log.RELEASED, "released", job)
-                if job.job not in self._known:
-                    self._submit(job)
+            elif job.job not in self._known:
+                self._submit(job)
         # The sign has SQLite look at what was cancelled, and not at all that has not ended.
         for job in self.store.jobs("cancelled AND +state IN (?, ?, ?)", *LIVE):
             if job.state == WAITING:
@@ -273,6 +266,17 @@ class Service:
                 how = "is to be killed" if job.cancelled > 1 else "is asked to end"
                 self._audit.told_of(log.CANCELLED, how, job)
                 self._site(job).stop(job.job, at_once=job.cancelled > 1)
+
+    def _heed_holds(self) -> list[LiveJob]:
+        """Return the jobs that wait and were held or released, which is noted."""
+        held = self.store.held()
+        if changed := held ^ self._held:
+            self._held = {*self.store.note("told_held", sorted(held))}
+        found = [job for job in map(self.store.job, sorted(changed)) if job.state == WAITING]
+        for job in found:
+            kind, words = (log.HELD, "held") if job.held else (log.RELEASED, "released")
+            self._audit.told_of(kind, words, job)
+        return found
 
     def _decided(self) -> Iterator[LiveJob]:
         """Yield the jobs that are to start, which is noted; end what is never to run."""
@@ -286,8 +290,7 @@ class Service:
                 self._submit(job)  # it was released before it had left
         while starts := self.model.starts():
             for number, cluster in starts:
-                job = self.store.job(number)
-                if job.state != WAITING or job.held:  # since just now
+                if (job := self.store.job(number)).state != WAITING or job.held:  # since just now
                     self._known.pop(number)
                     self.model.end(number)
                     continue
@@ -338,16 +341,14 @@ class Service:
             if runs and there and self._site(job).find(job, folder):
                 self._adopt(job, folder)
             elif claimant(folder) is None:  # it never began
-                with self.store.at_once():
-                    self.store.update(job.job, state=WAITING, site=None, started=None)
+                self.store.update(job.job, state=WAITING, site=None, started=None)
             else:
                 end = end_of(job.job, folder) or End(job.job, None, time.time())
-                with self.store.at_once():
-                    self._note(job, end, ", while no service was there")
-        known = self.store.jobs("state != ?", WAITING)
-        self._last = max((job.job for job in known), default=0)
+                self._note(job, end, ", while no service was there")
+        self._last = max((job.job for job in self.store.jobs("state != ?", WAITING)), default=0)
         self.model.advance(self.now)
         self._limit()
+        self._heed_holds()  # those released are among those that wait
         for job in self.store.take_up_waiting():
             self._last = max(self._last, job.job)
             self._submit(job)
@@ -357,8 +358,7 @@ class Service:
         began = began_at(folder)
         started = began or job.started or time.time()
         state = RUNNING if claimant(folder) else STARTING
-        with self.store.at_once():
-            self.store.update(job.job, state=state, started=began)
+        self.store.update(job.job, state=state, started=began)
         self._known[job.job] = self.store.job(job.job)
         self.model.advance(max(self.model.now, min(started - self._began, self.now)))
         cluster = [site.name for site in self.sites].index(str(job.site))

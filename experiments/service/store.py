@@ -148,13 +148,18 @@ class LiveJob:
 
     @property
     def limit(self) -> float | None:
-        """Time after which its site may end it, s: what was requested, longer on a slow site."""
-        return None if self.time is None else self.time / min(1.0, self.rate or 1.0)
+        """Time after which its site may end it, s."""
+        return limit_of(self.time, self.rate or 1.0)
 
     def told(self) -> dict[str, Any]:
         """Return what `metasched queue --json` says of it."""
         keys = "job", "name", "state", "site", "size", "submitted", "started", "ended"
         return {key: getattr(self, key) for key in (*keys, "exit_status")}
+
+
+def limit_of(time: float | None, rate: float) -> float | None:
+    """Return after how long a site may end a job, s: what was requested, longer on a slow one."""
+    return None if time is None else time / min(1.0, rate)
 
 
 class Store(Database):

@@ -6,6 +6,7 @@ import os
 import queue
 import re
 import shlex
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -64,6 +65,10 @@ LEFT = 10.0
 
 GUILTY = "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE", "CANCEL"
 """How states of jobs begin that ended for what they did, or somebody wanted."""
+NOT_GUILTY = "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED"
+"""States of jobs that their site has ended for what they did not do."""
+SIGNALLED, SETTLED = (128 + signal.SIGTERM, 128 + signal.SIGKILL), 60.0
+"""Exit statuses of commands that got a signal; the time in which their site says why, s."""
 TOO_LONG = 30.0
 """After so long, it is told that a job still waits at its site, s."""
 
@@ -277,7 +282,8 @@ class BatchSite:
             job.began = True
             self._tell_of(Began(number, began_at(job.folder) or asked))
         if end is not None:
-            self._end(number, end)
+            if (known := self._by_site(end, job, listed)) is not None:
+                self._end(number, known)
             return
         if not job.submitted or job.since >= asked:
             return  # it was not there then
@@ -320,6 +326,17 @@ class BatchSite:
             if self._may_submit():
                 self._tell_of(Told(f"{job.job} at {self.name}: {why}; submitted again"))
                 self._submit(number, job)
+
+    def _by_site(self, end: End, job: _Job, listed: Listed | None) -> End | None:
+        """Return how a job ended, if its site has ended it for no fault of its; None: not known.
+
+        Then its command got a signal, and what that came to is no answer of the job.
+        """
+        if job.asked or listed is None or end.exit_status not in SIGNALLED:
+            return end
+        if listed.ended and listed.state in NOT_GUILTY:
+            return End(end.job, None, end.time, why=f"its processes were killed: {listed.state}")
+        return end if listed.ended or time.time() - end.time > SETTLED else None
 
     def _end(self, number: int, end: End) -> None:
         with self._changed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -40,6 +41,11 @@ class Look(NamedTuple):
     """Ours, by token."""
     capacity: int
     """Processors that ours may hold together, those that they hold included."""
+
+
+def minutes(limit: float) -> int:
+    """Return the limit of a job, s, as batch systems are told it: in whole minutes, from one on."""
+    return max(1, math.ceil(limit / 60.0))
 
 
 class BatchSystem(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any
 
 from experiments.scenario.checked import ScenarioError
 from experiments.service.at_sites.batch import MOST, BatchSite
-from experiments.service.at_sites.batch_system import BatchSystem, SilentError
+from experiments.service.at_sites.batch_system import BatchSystem, SilentError, minutes
 from experiments.service.at_sites.holding import HoldingSite
 from experiments.service.at_sites.local import LocalSite
 from experiments.service.at_sites.psij import PsiJ, known_executor
 from experiments.service.at_sites.site import Site
 from experiments.service.at_sites.slurm import Slurm
+from experiments.service.store import limit_of
 from grid.errors import GridError
 from grid.foreign import quoted
 
@@ -100,6 +102,12 @@ class Driver:
         if self.name == "psij":
             known_executor(self.given["executor"])
         return int(self.given["slots"])
+
+    def limit(self, time: float | None, rate: float) -> float:
+        """Return after how long a job ends there at the latest, s, if that was requested for it."""
+        if self.name == "local" or (limit := limit_of(time, rate)) is None:
+            return math.inf
+        return 60.0 * minutes(limit)
 
     def open(self, name: str, folder: Path, mark: str, tell: Callable[[], object]) -> Site:
         """Return the site.

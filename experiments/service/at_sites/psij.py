@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,7 +9,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from experiments.service.at_sites.batch_system import LaterError, Listed, Look, RefusedError
+from experiments.service.at_sites.batch_system import (
+    LaterError,
+    Listed,
+    Look,
+    RefusedError,
+    minutes,
+)
 from experiments.service.store import LiveJob
 from grid.errors import GridError
 from grid.foreign import plain, quoted
@@ -85,7 +90,7 @@ class PsiJ:
         psij = self._psij
         asked = {}
         if job.limit is not None:
-            asked["duration"] = timedelta(minutes=max(1, math.ceil(job.limit / 60.0)))
+            asked["duration"] = timedelta(minutes=minutes(job.limit))
         spec = psij.JobSpec(
             executable="/bin/sh",
             arguments=[*script],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from experiments.service.at_sites.batch_system import (
     Look,
     RefusedError,
     SilentError,
+    minutes,
 )
 from experiments.service.store import LiveJob
 from grid.errors import GridError
@@ -245,7 +245,7 @@ class Slurm(Partition):
         if not self._siblings and self.federation is not None:
             options["clusters"] = self.federation.cluster
         if job.limit is not None:
-            options["time"] = max(1, math.ceil(job.limit / 60.0))  # minutes
+            options["time"] = minutes(job.limit)
         given = [f"--{name}={value}" for name, value in options.items()]
         done = self._run("sbatch", "--parsable", "--no-requeue", *words, *given, *script)
         if done.returncode:

@@ -61,9 +61,10 @@ class Question(NamedTuple):
     @classmethod
     def of(cls, store: Store, futures: int, seed: int, workers: int | None) -> Question:
         """Return that about the jobs of a service as they are now."""
-        jobs = store.jobs("ended IS NULL") + store.ran_lately(LEARNED)
+        with store.at_once():  # all of one moment
+            jobs = store.jobs("ended IS NULL") + store.ran_lately(LEARNED)
+            limits, began = store.limits(), store.note("began")
         jobs.sort(key=lambda each: each.job)
-        limits, began = store.limits(), store.note("began")
         return cls(jobs, limits, began, time.time(), futures, seed, workers)
 
 

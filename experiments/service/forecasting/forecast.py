@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,8 @@ class Forecast:
         Of the forecast, by the clock.
     known : int
         Jobs that had ended, from which run times are drawn.
+    limits : mapping of str to int
+        Processors that jobs may hold at sites; those not in it have all of theirs.
     """
 
     jobs: tuple[LiveJob, ...]
@@ -48,16 +50,23 @@ class Forecast:
     names: tuple[str, ...]
     now: float
     known: int
+    limits: Mapping[str, int]
 
     @classmethod
     def of(
-        cls, jobs: Sequence[LiveJob], futures: int, names: tuple[str, ...], now: float, known: int
+        cls,
+        jobs: Sequence[LiveJob],
+        futures: int,
+        names: tuple[str, ...],
+        now: float,
+        known: int,
+        limits: Mapping[str, int],
     ) -> Forecast:
         """Return one in which no job ever starts."""
         shape = len(jobs), futures
         never = np.full(shape, math.nan)
         sites = np.full(shape, -1, np.int64)
-        return cls(tuple(jobs), never, never.copy(), sites, names, now, known)
+        return cls(tuple(jobs), never, never.copy(), sites, names, now, known, limits)
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 
@@ -56,19 +57,30 @@ def forecast(
     for row, each in enumerate(live):
         since = now if each.started is None else each.started
         rate = rates[names.index(str(each.site))] if each.site else 1.0
-        drawn[:, row] = times.draw(each, max(0.0, now - since) * rate, of_name[each.name])
-    found = Forecast.of(live, futures, platform.names, now, times.known)
-    most = [
+        ran = max(0.0, now - since) * rate
+        most = max(ran, longest(each, grid, each.site or each.only))
+        drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), most)
+    found = Forecast.of(live, futures, platform.names, now, times.known, limits)
+    up = [
         limits.get(name, cluster.size)
         for name, cluster in zip(names, platform.clusters, strict=True)
     ]
-    passing = Present(grid, running, waiting, most, began, now, ended, workers).futures(drawn, seed)
+    passing = Present(grid, running, waiting, up, began, now, ended, workers).futures(drawn, seed)
     if progress is not None and futures > 1:  # the first compiles: it tells nothing of the others
         others = progress.one_by_one(passing, futures - 1, "more future")
         passing = chain(islice(passing, 1), others)
     for future, went in enumerate(passing):
         found.learn(future, went, began)
     return found
+
+
+def longest(job: LiveJob, grid: LiveGrid, only: str | None) -> float:
+    """Return how long a job runs at most, s on a site of rate 1: batch systems end it then."""
+    most, clusters = 0.0, grid.scenario.platform.clusters
+    for cluster, driver in zip(clusters, grid.drivers, strict=len(grid.drivers) > 0):
+        if only in (None, cluster.name):
+            most = max(most, driver.limit(job.time, cluster.rate) * cluster.rate)
+    return most or math.inf
 
 
 def forecast_of(store: Store, question: Question, progress: Progress | None) -> Forecast:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -107,7 +106,7 @@ class _Had:
         self._taken_up = self._began_there = self._over = self._held_first = False
         deadline = math.inf if job.deadline is None else job.deadline
         self._deadline = deadline - self._start.timestamp()
-        self._drains: dict[str, list[float]] = {}  # when sites were drained, and took part again
+        self._drains: dict[str, list[tuple[float, bool]]] = {}  # when sites were, and were no more
         self._given: dict[int, float] = {}  # when sites were given jobs that they have not begun
 
     @property
@@ -121,7 +120,7 @@ class _Had:
         own, kind = event.get("job") == self._job.job, event["event"]
         self._began_there |= own and kind == BEGAN
         if kind in (DRAINED, RESTORED):
-            self._drains.setdefault(event["site"], []).append(event["time"])
+            self._drains.setdefault(event["site"], []).append((event["time"], kind == DRAINED))
         if own and kind == HELD and self._first and not self.lines:
             self._held_first = True
             submitted = self._job.submitted - self._start.timestamp()
@@ -165,8 +164,10 @@ class _Had:
             self._told.append(Line(event["time"], [event["words"]]))
 
     def _is_drained(self, site: str, at: float) -> bool:
-        """Tell whether a site starts no job at a time, s."""
-        return bisect_right(self._drains[site], at) % 2 == 1
+        """Tell whether a site starts no job at a time, s; a service may find it so."""
+        told = self._drains[site]
+        before = [drained for time, drained in told if time <= at]
+        return before[-1] if before else not told[0][1]
 
     def _words(self, event: Event) -> Iterator[str]:
         """Yield what sites and people said of the job, how long it ran, and whether in time."""

@@ -136,7 +136,8 @@ def _simulated(jobs: pd.DataFrame, live: pd.Series, come: float) -> pd.DataFrame
 
     Those that run when it comes are there for what is left of them. Those that have not ended take
     the share of what they requested that the others took on the whole, else the mean of these, and
-    those whose end was not seen run until they were seen last.
+    those whose end was not seen run until they were seen last. In truth, those that ran as their
+    site was last seen are taken to run on.
     """
     took = jobs["ended"] - jobs["started"]
     known = took.notna() & jobs["requested"].notna()
@@ -154,7 +155,7 @@ def _simulated(jobs: pd.DataFrame, live: pd.Series, come: float) -> pd.DataFrame
     jobs["runtime"] = (runtime - gone).clip(lower=SHORTEST)
     jobs["requested"] = (jobs["requested"] - gone).clip(lower=SHORTEST)
     jobs["from"] = jobs["arrival"].clip(lower=come)
-    jobs["ended"] = jobs["ended"].fillna(jobs["last"])
+    jobs["ended"] = jobs["ended"].fillna(jobs["last"].where(~live, math.inf))
     return jobs[there].sort_values(["from", "fixed"], ascending=[True, False], kind="stable")
 
 

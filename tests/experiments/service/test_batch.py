@@ -210,6 +210,28 @@ def test_what_exceeds_a_limit_does_not_run_again(site, system, tmp_path, monkeyp
     assert (end.why, end.again) == ("its processes were killed: TIMEOUT", False)
 
 
+@pytest.mark.parametrize(
+    ("state", "known"),
+    [
+        ("NODE_FAIL", (None, "its processes were killed: NODE_FAIL", True)),
+        ("PREEMPTED", (None, "its processes were killed: PREEMPTED", True)),
+        ("CANCELLED", (143, "", True)),
+        ("TIMEOUT", (143, "", True)),
+    ],
+)
+def test_who_got_a_signal_ends_as_the_site_says(site, system, tmp_path, state, known):
+    """A node that fails may leave its job the time to tell of the signal."""
+    system.listed = {"t-1": Listed(False, "COMPLETING")}
+    found, folder = job(tmp_path, "exit 143")
+    site.start(found, folder)
+    news_of(site, Began)
+    time.sleep(0.3)
+    assert [*site.news()] == []
+    system.listed = {"t-1": Listed(True, state)}
+    *_, end = news_of(site, End)
+    assert (end.exit_status, end.why, end.again) == known
+
+
 def test_a_site_that_does_not_answer_gets_no_job(site, system, tmp_path, monkeypatch):
     monkeypatch.setattr(batch, "LONGEST", 0.05)
     system.silent = 4

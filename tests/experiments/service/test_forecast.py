@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from agents.balancers import DynamicLeastLoadScheduler
+from experiments.service.at_sites.drivers import Driver
 from experiments.service.forecasting import futures
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.forecasting.futures import Future, Present
@@ -194,6 +195,23 @@ def test_processes_that_share_futures_change_nothing(tmp_path, monkeypatch):
     for name in ("starts", "ends", "sites"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
     assert np.ptp(one.ends, axis=1).min() > 0.0
+
+
+def test_batch_systems_end_jobs_at_their_limits(tmp_path):
+    """Which are whole minutes, longer at slow sites; where one has none, jobs may run there."""
+    slurm, local = object.__new__(Driver), object.__new__(Driver)
+    slurm.name, local.name = "slurm", "local"
+    grid = grid_of(tmp_path, 1, 1, more="rate = 0.5\n")
+    past = [ended(number, 1000.0, time=10.0) for number in range(1, 10)]
+    jobs = [*past, running(20, NOW - 30.0, site="B", time=100.0, rate=0.5)]
+    jobs += [job(21, time=20.0, only="A"), job(22, time=20.0)]
+    for drivers, alike in (((slurm, slurm), True), ((slurm, local), False)):
+        found = forecast(replace(grid, drivers=drivers), jobs, {}, BEGAN, NOW, futures=3)
+        ends = {each.job: found.ends[row, 0] for row, each in enumerate(found.jobs)}
+        starts = {each.job: found.starts[row, 0] for row, each in enumerate(found.jobs)}
+        assert ends[21] - starts[21] == pytest.approx(60.0)
+        assert (ends[20] == pytest.approx(NOW - 30.0 + 240.0)) == alike
+        assert (ends[22] - starts[22] == pytest.approx(60.0)) == alike
 
 
 def test_jobs_of_one_name_are_drawn_alike(tmp_path):

@@ -183,6 +183,17 @@ def test_what_was_there_before_holds_processors_and_is_not_counted(record, scena
     assert dll["mean_wait"] == pytest.approx(50)  # behind what waited, which goes to b
 
 
+def test_what_runs_as_its_site_is_seen_last_runs_on(record, scenario):
+    """As it was and as it is simulated: a site that does not answer stops nobody."""
+    record(0, "a")
+    record(0, "b")
+    record(100, "b", seen("2", 50, 50, size=2))
+    record(300, "a", seen("1", 50, 50, 60, size=2))
+    was, home = report_of(record.sightings, scenario, (HOME,))["policies"]
+    assert was["utilization"] == pytest.approx(2 * (10 + 250) / (4 * 300))
+    assert home["utilization"] == pytest.approx(2 * (10 + 50) / (4 * 300), abs=0.2)
+
+
 def test_waits_begin_when_a_job_may_start(record, scenario):
     record(0, "a", seen("4", -80, None, -70, state="CANCELLED"))  # long before
     record(300, "a", seen("1", 10, 110, 150, eligible=T + 100), seen("2", 10, eligible=None),

@@ -109,6 +109,24 @@ def test_a_release_while_no_service_is_there_is_told_by_the_next(grid, state):
     assert not [line for line in stories[1] if "taken in" in line]
 
 
+def test_what_people_undo_while_no_service_is_there_comes_before_what_follows(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["true"], 1, held=True)
+        service.step()
+        call("drain", "--state", state, "A")
+        service.step()
+    call("drain", "--state", state, "A", "--undo")
+    call("release", "--state", state, 1)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        late = service.store.add(["true"], 2, only="A")
+        service.run(once=True)
+    (words,), _ = told(state, late)
+    assert not [line for line in words if "drained by then" in line]
+    words = told(state, 1)[0][1]
+    (starts,) = [at for at, line in enumerate(words) if line.startswith("is to start")]
+    assert words.index("released") < starts
+
+
 def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "1"], 2, only="A")

@@ -251,6 +251,10 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
             "prediction: found 'exact'; accepted: another, for nobody knows",
         ),
         (
+            "local = 'recorded'\n[[sites]]\nname = 'A'\nslots = 1",
+            "local: found 'recorded', which starts as a log tells; accepted: another",
+        ),
+        (
             "global = 'first-fit'\nlocal = 'fcfs'\n"
             "[[sites]]\nname = 'A'\nslots = 1\n[[sites]]\nname = 'B'\nslots = 1",
             "splits jobs; accepted: one that has each job run at one site",
