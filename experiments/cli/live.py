@@ -267,7 +267,7 @@ def forecast(state: str, jobs: tuple[int, ...], futures: int, seed: int, as_json
     """Tell when each JOB, or all that wait or run, will start and end, and where.
 
     The present is run to its end many times, with run times that are drawn from those of jobs that
-    have ended. Code that the service's grid names is run.
+    have ended, by the service, if one is there; else here, with code that its grid names.
     """
     with _connected(state) as connection:
         _foretell(connection, jobs, as_json, futures=futures, seed=seed)

@@ -8,7 +8,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -16,7 +16,7 @@ from experiments.service.at_sites.site import may_run
 from experiments.service.presence import is_service, locked
 from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import counted, duration, number
-from experiments.show.tables import print_whole
+from experiments.show.tables import print_rows, print_whole
 from grid.errors import GridError
 from grid.foreign import plain
 
@@ -30,17 +30,10 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
         kept = f"; {counted(hidden, 'job has', 'jobs have')} ended (--all)" if hidden else ""
         console.print(f"no job waits or runs{kept}")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column, justify in (
-        ("job", "right"),
-        ("name", "left"),
-        ("state", "left"),
-        ("site", "left"),
-    ):
-        table.add_column(column, justify=justify)  # type: ignore[arg-type]
-    for column in ("size", "waited", "ran", "exit status"):
-        table.add_column(column, justify="right")
-    now = time.time()
+    columns: dict[str, JustifyMethod] = {"job": "right", "name": "left", "state": "left"}
+    columns |= {"site": "left", "size": "right", "waited": "right", "ran": "right"}
+    columns["exit status"] = "right"
+    rows, now = [], time.time()
     for job in jobs:
         begun = job.started or job.ended or now
         ran = "" if job.started is None else duration((job.ended or now) - job.started)
@@ -50,8 +43,8 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
         state = f"{job.state}, {also}" if also and job.ended is None else job.state
         where = job.site or job.queued_at or ""
         cells = (str(job.job), plain(job.name, 40), state, where, str(job.size))
-        table.add_row(*map(Text, (*cells, waited, ran, status)))
-    print_whole(table, console)
+        rows.append((*cells, waited, ran, status))
+    print_rows(columns, rows, console)
 
 
 def _check_room(grid: LiveGrid, running: Sequence[LiveJob]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from rich import table as in_terminals
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
+from rich.text import Text
 
 from experiments.show.numbers import NONE, instants, number
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 LEAST = 80
 """Columns of a terminal for which tables are made. One with fewer breaks their lines."""
+
+MANY = 200
+"""Rows beyond which a table is long."""
 
 UNFOLDED = 10_000
 """Columns where lines go to programs or files."""
@@ -73,6 +78,31 @@ def unfolded(file: TextIO | None = None) -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = UNFOLDED
     return console
+
+
+def print_rows(
+    columns: Mapping[str, JustifyMethod], rows: Sequence[Sequence[str]], console: Console
+) -> None:
+    """Print rows of text below the names of columns, each of which is to the left or right.
+
+    `MANY` are printed as they are, and no cell of them is folded: that takes a millisecond a row.
+    """
+    if len(rows) <= MANY:
+        table = in_terminals.Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for name, side in columns.items():
+            table.add_column(name, justify=side)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        print_whole(table, console)
+        return
+    cells = [*map(list, zip(columns, *rows, strict=True))]
+    for column, side in zip(cells, columns.values(), strict=True):
+        widths = [*map(cell_len, column)]
+        blank = [" " * (max(widths) - width) for width in widths]
+        pairs = zip(column, blank, strict=True)
+        column[:] = [text + more if side == "left" else more + text for text, more in pairs]
+    lines = map("  ".join, zip(*cells, strict=True))
+    console.out("\n".join(line.rstrip() for line in lines), highlight=False)
 
 
 def print_whole(table: in_terminals.Table, console: Console) -> None:

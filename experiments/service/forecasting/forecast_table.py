@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console, JustifyMethod
 
 from experiments.service.forecasting.forecast import Forecast
 from experiments.service.forecasting.run_times import ENOUGH
 from experiments.service.store import RUNNING, STARTING
 from experiments.show.numbers import counted, duration
-from experiments.show.tables import print_whole
+from experiments.show.tables import print_rows
 from grid.foreign import plain
 
 NAMED = 10
@@ -34,19 +32,18 @@ def print_forecast(
     if not rows:
         console.print("no job waits or runs, but perhaps held ones")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in ("job", "name", "state", "site", "starts in", "ends in"):
-        side = "left" if column in ("name", "state", "site") else "right"
-        table.add_column(column, justify=side)  # type: ignore[arg-type]
+    columns: dict[str, JustifyMethod] = {"job": "right", "name": "left", "state": "left"}
+    columns |= {"site": "left", "starts in": "right", "ends in": "right"}
+    shown = []
     for row in rows:
         sites = sorted(row["sites"].items(), key=lambda each: -each[1])
         sites += [("never", row["never"])] if row["never"] else []
         where = ", ".join(f"{plain(name)} {share:.0%}" for name, share in sites)
         begins = "" if row["state"] == RUNNING else _within(row["start"], found.now)
         ends = _within(row["end"], found.now)
-        cells = str(row["job"]), plain(row["name"], 40), row["state"], where, begins, ends
-        table.add_row(*map(Text, cells))
-    print_whole(table, console)
+        name = plain(row["name"], 40)
+        shown.append((str(row["job"]), name, row["state"], where, begins, ends))
+    print_rows(columns, shown, console)
     if len(rows) == len(found.jobs) > 1:
         there = [each for each in found.of_sites() if each["over"]["95"] > found.now]
         last = [f"{plain(each['site'])} in {_within(each['over'], found.now)}" for each in there]
