@@ -49,9 +49,9 @@ LINKS = {
 JOBS = {
     "job": "its number",
     "procs": "processors that it holds, or asks for",
-    "since": "simulated time at which it started, or else was submitted",
-    "deadline": "simulated time by which it should be completed",
-    "ends": "simulated time at which it completes, if nothing changes",
+    "since": "time at which it started, or else was submitted",
+    "deadline": "time by which it should be completed",
+    "ends": "time at which it completes, if nothing changes",
 }
 
 MESSAGES = {

@@ -142,6 +142,12 @@ class LiveJob:
         return f"{self.job}" if self.attempt == 1 else f"{self.job}.{self.attempt}"
 
     @property
+    def goes_on(self) -> bool:
+        """Whether it runs, or waits and may start."""
+        may_start = self.state == WAITING and not (self.held or self.cancelled)
+        return may_start or self.state in (STARTING, RUNNING)
+
+    @property
     def queued_at(self) -> str | None:
         """The site in whose queue it waits, as far as is known."""
         return self.waits_at if self.state == WAITING and not self.held else None

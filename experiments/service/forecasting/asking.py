@@ -73,6 +73,8 @@ def foretold(
 ) -> Forecast:
     """Return the forecast of a service's jobs: its own, or one made here if it does not answer."""
     question = Question.of(store, futures, seed, workers)
+    if (sites := store.note("sites")) and not any(job.goes_on for job in question.jobs):
+        return Forecast.of((), futures, tuple(sites), question.now, 0, question.limits)
     if (answer := _answer(store.folder, question, progress)) is not None:
         return answer
     from experiments.service.forecasting.foretelling import forecast_of

@@ -13,7 +13,7 @@ from experiments.service.forecasting.forecast import Forecast
 from experiments.service.forecasting.futures import Present
 from experiments.service.forecasting.run_times import RunTimes
 from experiments.service.grid_file import LiveGrid, load_grid
-from experiments.service.store import DONE, FAILED, RUNNING, STARTING, WAITING, LiveJob, Store
+from experiments.service.store import DONE, FAILED, WAITING, LiveJob, Store
 from grid.errors import GridError
 
 
@@ -46,9 +46,9 @@ def forecast(
     names, rates = list(platform.names), platform.rates
     ended = [each for each in jobs if each.state in (DONE, FAILED) and each.exit_status is not None]
     times = RunTimes(ended, dict(zip(names, rates.tolist(), strict=True)))
-    running = [each for each in jobs if each.state in (STARTING, RUNNING)]
+    running = [each for each in jobs if each.goes_on and each.state != WAITING]
     running.sort(key=lambda each: each.started or now)
-    waiting = [each for each in jobs if each.state == WAITING and not (each.held or each.cancelled)]
+    waiting = [each for each in jobs if each.goes_on and each.state == WAITING]
     waiting.sort(key=lambda each: min(each.submitted, now))
     live = [*running, *waiting]
     rng = np.random.default_rng(seed)

@@ -264,6 +264,7 @@ def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
         assert "job 2: cancelled; accepted: a job that has not ended" in again.output
         shown = call("forecast", "--state", state).stdout
         assert "no job waits or runs" in shown
+        service.store.add(["true"], 1)
         grid.write_text(grid.read_text().replace('name = "B"', 'name = "C"'))
         other = call("forecast", "--state", state)
         assert other.exit_code == 2
