@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from experiments.cli.options import (
 )
 from experiments.cli.process import UNFINISHED, going_on, stdout_kept, users_code
 from grid.errors import GridError
+
+if TYPE_CHECKING:
+    from experiments.scenario.scenario import Scenario
 
 
 @click.command()
@@ -121,6 +124,21 @@ def saturation(
         sys.exit(UNFINISHED)
 
 
+def _cloned(chosen: Scenario, agent: str, *how: Any) -> tuple[Any, Any]:
+    """Return a policy that was cloned, and what shows it."""
+    if agent != "global":
+        raise GridError(f"--teacher: found with --agent {agent}; accepted: --agent global")
+    try:
+        from experiments.learning.cloning import clone
+    except ImportError as error:
+        raise GridError(
+            f"--teacher: {error.name} is not installed; accepted: pip install 'metasched[learn]'"
+        ) from None
+    from experiments.learning.learned_table import print_cloned
+
+    return clone(chosen, *how), print_cloned
+
+
 @click.command()
 @scenario_options(metrics=False)
 @click.option("--out", type=PLACE, metavar="FILE", required=True, help="Write the policy there.")
@@ -147,6 +165,11 @@ def saturation(
     help="Jobs to schedule while learning, about, in all runs together.",
 )
 @click.option(
+    "--teacher",
+    metavar="NAME",
+    help="Decide as this global scheduler does, instead (extra learn).",
+)
+@click.option(
     "--window", type=Duration(), default="1w", show_default=True, help="Of a log, that a run has."
 )
 @click.option("--workers", type=Number(1), metavar="N", help="Processes (default: all cores).")
@@ -157,6 +180,7 @@ def learn(
     agent: str,
     objective: str,
     steps: int,
+    teacher: str | None,
     window: float,
     workers: int | None,
     as_json: bool,
@@ -185,14 +209,17 @@ def learn(
         with users_code(), SweepProgress(told) as watch:
             chosen = chosen_scenario(scenario, **options)
             check_files([(out, "a policy")], None, chosen.logs)
-            how = agent, objective, steps, seed, window, workers or cores()
-            found = learn_policy(chosen, *how, watch)
+            if teacher is None:
+                how = agent, objective, steps, seed, window, workers or cores()
+                found, show = learn_policy(chosen, *how, watch), print_learned
+            else:
+                found, show = _cloned(chosen, agent, teacher, objective, seed, window, watch)
             with new_file(out, "a policy") as file:
                 found.policy.write(file)
             remarks = notes(chosen)
         if as_json:
             click.echo(json.dumps({"policy": out, **found.summary()}, allow_nan=False), file=stdout)
         else:
-            print_learned(found, out, Console())
+            show(found, out, Console())
     for line in remarks:
         click.echo(f"metasched: {line}", err=True)

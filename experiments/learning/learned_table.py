@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from rich.table import Table
 
+from agents.learned.policy import LearnedPolicy
 from experiments.learning.learning import BEGUN, Learned
 from experiments.show.labels import heading, label, scale_of, scale_of_difference, told
-from experiments.show.numbers import counted
+from experiments.show.numbers import counted, percent
 from experiments.show.tables import print_whole
+
+if TYPE_CHECKING:
+    from experiments.learning.cloning import Cloned  # with what environments need
 
 
 def print_learned(found: Learned, path: str, console: Console) -> None:
     """Print a policy that was learned, and how it did on runs that were held out."""
-    policy, lessons = found.policy, found.lessons
-    what = "rank of a job" if policy.agent == "local" else "score of a cluster"
-    console.print(f"{what}: {policy.formula}", highlight=False, markup=False)
-    console.print(f"({policy.symbols}; the lowest goes first)", highlight=False, markup=False)
-    of = "window" if lessons.windows else "run"
+    _print_formula(found.policy, console)
+    lessons, of = found.lessons, "window" if found.lessons.windows else "run"
     several = counted(len(lessons.training), of)
     console.print(
         f"learned from {several} of {counted(lessons.jobs, 'job')} together, in which "
@@ -26,6 +29,34 @@ def print_learned(found: Learned, path: str, console: Console) -> None:
         f"{counted(found.generations, 'generation')}",
         highlight=False,
     )
+    local = found.policy.agent == "local"
+    begun = "shortest first, with the same service" if local else "lowest log(1 + t + l)"
+    _print_compared(found, f"; {BEGUN}: {begun}", path, console)
+
+
+def print_cloned(found: Cloned, path: str, console: Console) -> None:
+    """Print a policy that was cloned, how often it decides as its teacher, and how it did."""
+    _print_formula(found.policy, console)
+    of = "window" if found.lessons.windows else "run"
+    several = counted(len(found.lessons.training), of)
+    console.print(
+        f"cloned from {counted(found.decisions, 'decision')} of {found.teacher} in {several}: it "
+        f"decides alike in {percent(found.agreed)} of them, and in "
+        f"{percent(found.agreed_held_out)} of those of {of}s that were held out",
+        highlight=False,
+    )
+    _print_compared(found, "", path, console)
+
+
+def _print_formula(policy: LearnedPolicy, console: Console) -> None:
+    what = "rank of a job" if policy.agent == "local" else "score of a cluster"
+    console.print(f"{what}: {policy.formula}", highlight=False, markup=False)
+    console.print(f"({policy.symbols}; the lowest goes first)", highlight=False, markup=False)
+
+
+def _print_compared(found: Learned | Cloned, also: str, path: str, console: Console) -> None:
+    """Print how a policy and others did on runs that were held out, and how to use it."""
+    lessons, of = found.lessons, "window" if found.lessons.windows else "run"
     held_out = counted(len(lessons.held_out), of)
     means = [found.held_out, *(each.mean for each in found.others)]
     scale = scale_of(found.metric, means)
@@ -46,14 +77,12 @@ def print_learned(found: Learned, path: str, console: Console) -> None:
         often = f"{each.better} of {len(lessons.held_out)}"
         table.add_row(each.name, scale.told(each.mean), interval, often, verdict)
     print_whole(table, console)
-    local = policy.agent == "local"
-    begun = "shortest first, with the same service" if local else "lowest log(1 + t + l)"
     console.print(
-        f"± 95 % interval of each difference alone; better or worse: surely, all pairs together; "
-        f"{BEGUN}: {begun}. Other logs, loads and sites are other questions.",
+        f"± 95 % interval of each difference alone; better or worse: surely, all pairs together"
+        f"{also}. Other logs, loads and sites are other questions.",
         highlight=False,
     )
-    use = f"to use it: --{policy.agent} learned:{path}"
+    use = f"to use it: --{found.policy.agent} learned:{path}"
     console.print(use, highlight=False, markup=False, soft_wrap=True)
 
 

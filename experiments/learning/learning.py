@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -58,6 +58,17 @@ class Compared:
         self.better, self.surely = int(good.sum()), False
         self.learned_is_better = (self.difference.mean > 0) == more_is_better
 
+    def summary(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return {
+            "policy": self.name,
+            "mean": self.mean,
+            "difference": self.difference.mean,
+            "half_width": self.difference.half_width,
+            "better_in": self.better,
+            "surely": self.surely,
+        }
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -92,17 +103,6 @@ class Learned:
 
     def summary(self) -> dict[str, Any]:
         """Return it ready for JSON."""
-        others = [
-            {
-                "policy": each.name,
-                "mean": each.mean,
-                "difference": each.difference.mean,
-                "half_width": each.difference.half_width,
-                "better_in": each.better,
-                "surely": each.surely,
-            }
-            for each in self.others
-        ]
         return {
             "agent": self.policy.agent,
             "formula": self.policy.formula,
@@ -119,7 +119,7 @@ class Learned:
             "held_out": {
                 "runs": len(self.lessons.held_out),
                 "mean": self.held_out,
-                "others": others,
+                "others": [each.summary() for each in self.others],
             },
         }
 
@@ -183,16 +183,11 @@ def learn(
             "accepted: one that depends on them"
         )
     weights = dict(zip(first.terms, best.weights.tolist(), strict=True))
-    of = LearnedFrom(
-        scenario=scenario.name,
-        metric=metric,
-        seed=seed,
-        logs=dict.fromkeys(lessons.digests.values(), lessons.windows),
-        starts=dict.fromkeys(lessons.digests.values(), lessons.start) if lessons.start else {},
-    )
+    of = learned_from(scenario, metric, seed, lessons)
     policy = first.model_copy(update={"weights": weights, "lessons": of})
     sign = -1.0 if metric in MORE_IS_BETTER else 1.0
-    held_out, others = _compared(scenario, first, policy, lessons, metric, progress)
+    begun_with = {BEGUN: first.scheduler()}
+    held_out, others = compared(scenario, policy, begun_with, lessons, metric, progress)
     return Learned(
         policy,
         metric,
@@ -206,20 +201,43 @@ def learn(
     )
 
 
-def _compared(
+def learned_from(scenario: Scenario, metric: str, seed: int, lessons: Lessons) -> LearnedFrom:
+    """Return what the file of a policy says of the runs that it was learned from."""
+    return LearnedFrom(
+        scenario=scenario.name,
+        metric=metric,
+        seed=seed,
+        logs=dict.fromkeys(lessons.digests.values(), lessons.windows),
+        starts=dict.fromkeys(lessons.digests.values(), lessons.start) if lessons.start else {},
+    )
+
+
+def compared(
     scenario: Scenario,
-    first: LearnedPolicy,
     policy: LearnedPolicy,
+    with_: Mapping[str, Any],
     lessons: Lessons,
     metric: str,
     progress: SweepProgress,
 ) -> tuple[float, tuple[Compared, ...]]:
-    """Return the mean of the metric over runs that are held out, and how others did there."""
+    """Return the mean of the metric over runs that are held out, and how others did there.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Whose own scheduler is among the others.
+    policy : LearnedPolicy
+    with_ : mapping of str to type
+        More of the others, by what they are called.
+    lessons : Lessons
+    metric : str
+    progress : SweepProgress
+    """
     level = f"{policy.agent}_scheduler"
     own = scenario.to_dict()[policy.agent]
     kinds: dict[str, Any] = {OURS: policy.scheduler(), own: getattr(scenario, level)}
     kinds |= {name: name for name in OTHERS[policy.agent] if name != own}
-    kinds[BEGUN] = first.scheduler()
+    kinds |= with_
     runs = [(name, kind, lesson) for name, kind in kinds.items() for lesson in lessons.held_out]
 
     def values() -> Iterator[float]:

@@ -1,0 +1,298 @@
+"""Cloning: weights by which a policy decides as another one did, as far as they can."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.learned import choices
+from agents.learned.formula import Floats
+from agents.learned.policy import LearnedPolicy
+from experiments.learning.agents import GLOBAL, Observation
+from experiments.learning.learning import Compared, compared, learned_from
+from experiments.learning.lessons import Lesson, Lessons
+from experiments.learning.observing import LONG, MANY
+from experiments.learning.play import Play, Rules
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.progress import SweepProgress
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.world.finished import Records
+
+MOST = 100_000
+"""Decisions that are learned from, and as many that the clone is tried on, at most."""
+RIDGE = 1e-5
+"""Weight of the squares of weights, in units of their terms' deviations, beside a decision."""
+GAIN = 0.002
+"""Share of decisions that a further term has to have agree."""
+FIGURES = 6
+"""Significant figures of weights: what differs beyond is the machine's."""
+ROUNDING = 1e-5
+"""Shares of processors that differ by no more are the same, for observations are of 32 bits."""
+
+
+class Decision(NamedTuple):
+    """Where a job was sent: the terms of each cluster, which clusters could be, and which was."""
+
+    terms: Floats
+    allowed: npt.NDArray[np.bool_]
+    chosen: int
+
+
+@dataclass(frozen=True)
+class Cloned:
+    """A policy that was cloned, and how it does.
+
+    Attributes
+    ----------
+    policy : LearnedPolicy
+    teacher : str
+    metric : str
+    lessons : Lessons
+    decisions : int
+        That it was learned from.
+    agreed, agreed_held_out : float
+        In which share of these, and of those of runs that were held out, it decides alike.
+    held_out : float
+        Mean of the metric over the runs that were held out.
+    others : tuple of Compared
+    """
+
+    policy: LearnedPolicy
+    teacher: str
+    metric: str
+    lessons: Lessons
+    decisions: int
+    agreed: float
+    agreed_held_out: float
+    held_out: float
+    others: tuple[Compared, ...]
+
+    def summary(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return {
+            "agent": self.policy.agent,
+            "formula": self.policy.formula,
+            "weights": self.policy.weights,
+            "metric": self.metric,
+            "teacher": self.teacher,
+            "training": {
+                "runs": len(self.lessons.training),
+                "jobs": self.lessons.jobs,
+                "decisions": self.decisions,
+                "agreed": self.agreed,
+            },
+            "held_out": {
+                "runs": len(self.lessons.held_out),
+                "agreed": self.agreed_held_out,
+                "mean": self.held_out,
+                "others": [each.summary() for each in self.others],
+            },
+        }
+
+
+def clone(
+    scenario: Scenario,
+    teacher: str,
+    metric: str,
+    seed: int,
+    window: float,
+    progress: SweepProgress,
+) -> Cloned:
+    """Clone a global scheduler that sends each job as it comes, by a score of clusters.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Whose other schedulers stay as they are.
+    teacher : str
+        Its name, or ``module:Class``.
+    metric : str
+        By which the clone is compared with others.
+    seed : int
+        Of the first run.
+    window : float
+        Of a log, how long a run is, s.
+    progress : SweepProgress
+
+    Raises
+    ------
+    GridError
+        If it decides otherwise.
+
+    Notes
+    -----
+    The weights are those of the largest likelihood if the teacher had drawn clusters by odds of
+    exp(-score) (conditional logit), with a slight pull to 0, without which those of a teacher that
+    a formula fits would grow without end. Terms are taken one by one (`fit`).
+    """
+    lessons = Lessons.of(scenario, seed, window)
+    taught = dataclasses.replace(scenario, global_scheduler=teacher)
+    if taught.largest_job > taught.platform.sizes.max():
+        raise GridError(f"--teacher: found {quoted(teacher)}, which splits jobs; accepted: another")
+    found = []
+    for of, unit in ((lessons.training, "lesson"), (lessons.held_out, "held-out lesson")):
+        each = (list(_decisions(lesson, teacher)) for lesson in of)
+        told = progress.one_by_one(each, len(of), unit)
+        found.append([decision for decisions in told for decision in decisions][:MOST])
+    training, held_out = found
+    if not training:
+        raise GridError(f"--teacher: {quoted(teacher)} decided nothing; accepted: runs with jobs")
+    fitted = fit(training)
+    weights = {
+        term: float(f"{weight:.{FIGURES}g}")
+        for term, weight in zip(choices.TERMS, fitted.tolist(), strict=True)
+    }
+    policy = LearnedPolicy(
+        agent="global", weights=weights, lessons=learned_from(scenario, metric, seed, lessons)
+    )
+    rounded = np.array([*weights.values()])
+    mean, others = compared(scenario, policy, {teacher: teacher}, lessons, metric, progress)
+    return Cloned(
+        policy,
+        teacher,
+        metric,
+        lessons,
+        len(training),
+        agreement(rounded, training),
+        agreement(rounded, held_out),
+        mean,
+        others,
+    )
+
+
+def _decisions(lesson: Lesson, teacher: str) -> Iterator[Decision]:
+    """Yield what a teacher decided in a run, which is played again to see what it saw."""
+    run_of = dataclasses.replace(lesson.of.scenario, global_scheduler=teacher)
+    done = run(run_of, seed=lesson.seed).jobs
+    names = {cluster: index for index, cluster in enumerate(run_of.platform.names)}
+    went: dict[int, deque[int]] = {}
+    for job, cluster in zip(done["job"].tolist(), done["cluster"].tolist(), strict=True):
+        went.setdefault(job, deque()).append(names.get(cluster, -1))
+    play = Play(run_of, [GLOBAL], Rules())
+    play.begin(lesson.seed, None)
+    assert play.episode is not None
+    played: list[Records] = []
+    play.episode.world.log.consumers.append(played.append)
+    while play.asked:
+        seen = play.seen(GLOBAL)
+        allowed = seen["action_mask"][:-1].astype(bool)
+        queue = went.get(play.info(GLOBAL)["job"])
+        chosen = queue.popleft() if queue else -1
+        if chosen < 0 or not allowed[chosen]:  # it was rejected, or sent again, as from failures
+            play.act({GLOBAL: int(seen["action_mask"].argmax())})
+            continue
+        yield Decision(terms_of(seen), allowed, chosen)
+        play.act({GLOBAL: chosen})
+    starts = [each for records in played for each in records["start"].tolist()]
+    if not np.array_equal(np.sort(starts), np.sort(done["start"]), equal_nan=True):
+        raise GridError(
+            f"--teacher: found {quoted(teacher)}, which has jobs wait or go back; accepted: one "
+            "that sends each job as it comes"
+        )
+
+
+def terms_of(seen: Observation) -> Floats:
+    """Return the terms of the score of each cluster (`choices.TERMS`), as they were observed."""
+    told = seen["clusters"].astype(np.float64)
+    size, free, _, waiting, load, _, time = told.T
+    share = float(seen["job"][0]) / size
+    time, load = time * math.log1p(LONG), load * math.log1p(LONG)
+    terms = {
+        "time": time,
+        "load": load,
+        "time-load": np.log1p(np.expm1(time) + np.expm1(load)),
+        "waiting": waiting * math.log1p(MANY),
+        "free": free,
+        "fits": (share <= free + ROUNDING).astype(np.float64),
+        "share": share,
+    }
+    return np.stack([terms[name] for name in choices.TERMS], axis=1)
+
+
+def fit(decisions: Sequence[Decision]) -> Floats:
+    """Return weights by which the clusters that were chosen have the lowest scores.
+
+    Of the terms, one after the other is taken that has most decisions agree, as long as it has
+    `GAIN` more of them do: a formula of few terms is read more easily, and as right elsewhere.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> terms = rng.uniform(size=(200, 3, len(choices.TERMS)))
+    >>> known = [Decision(each, np.ones(3, bool), each[:, 1].argmin()) for each in terms]
+    >>> weights = fit(known)
+    >>> np.flatnonzero(weights).tolist(), agreement(weights, known)
+    ([1], 1.0)
+    """
+    told = _Told(
+        np.stack([each.terms for each in decisions]),
+        np.stack([each.allowed for each in decisions]),
+        np.array([each.chosen for each in decisions]),
+    )
+    taken: list[int] = []
+    best = np.zeros(told.terms.shape[2])
+    alike = agreement(best, decisions)
+    while others := [each for each in range(len(best)) if each not in taken]:
+        tried = [_likeliest(told, [*taken, each]) for each in others]
+        agreed = [agreement(weights, decisions) for weights in tried]
+        at = int(np.argmax(agreed))
+        if agreed[at] < alike + GAIN:
+            break
+        best, alike = tried[at], agreed[at]
+        taken.append(others[at])
+    return best / (np.abs(best).max() or 1.0)  # whose scale says nothing
+
+
+class _Told(NamedTuple):
+    """Decisions as arrays, a row for each."""
+
+    terms: Floats
+    allowed: npt.NDArray[np.bool_]
+    chosen: npt.NDArray[np.int64]
+
+
+def _likeliest(told: _Told, taken: Sequence[int]) -> Floats:
+    """Return the weights of the largest likelihood, of some terms.
+
+    Beside these goes the index of a cluster, which stands for that of equals the first is taken.
+    """
+    from scipy.optimize import minimize
+
+    count, clusters, all_ = told.terms.shape
+    index = np.broadcast_to(np.arange(clusters, dtype=float), (count, clusters))
+    terms = np.concatenate([told.terms[..., taken], index[..., np.newaxis]], axis=2)
+    scale = terms.std(axis=(0, 1))
+    scale[scale == 0.0] = 1.0
+    own = terms[np.arange(count), told.chosen][:, np.newaxis]
+    terms = (terms - own) / scale
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        odds = np.where(told.allowed, np.exp(np.clip(-(terms @ weights), -500.0, 500.0)), 0.0)
+        of_all = odds.sum(axis=1)
+        slope = -(odds[..., np.newaxis] * terms).sum(axis=1) / of_all[:, np.newaxis]
+        ridge = RIDGE * float(weights @ weights)
+        return float(np.log(of_all).mean()) + ridge, slope.mean(axis=0) + 2.0 * RIDGE * weights
+
+    found = minimize(loss, np.zeros(len(scale)), jac=True, method="L-BFGS-B").x / scale
+    weights = np.zeros(all_)
+    weights[taken] = found[:-1]
+    return weights
+
+
+def agreement(weights: Floats, decisions: Sequence[Decision]) -> float:
+    """Return in which share of decisions the first of those of the lowest score was chosen."""
+    if not decisions:
+        return math.nan
+    allowed = np.stack([each.allowed for each in decisions])
+    scores = np.stack([each.terms for each in decisions]) @ weights
+    first = np.where(allowed, scores, np.inf).argmin(axis=1)
+    return float((first == [each.chosen for each in decisions]).mean())

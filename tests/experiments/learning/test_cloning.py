@@ -1,0 +1,99 @@
+"""Clones decide as their teachers do, as far as what they see tells."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agents.balancers import DynamicLeastLoadScheduler
+from agents.learned import choices
+from agents.learned.policy import read
+from agents.schedulers import GlobalScheduler
+from experiments.learning.cloning import Decision, agreement, fit
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from tests.experiments.commands import call
+
+HERE = "tests.experiments.learning.test_cloning"
+
+
+class Shy(GlobalScheduler):
+    """Has each job wait until a cluster is free."""
+
+    def place(self, job):
+        """Choose the first that is empty."""
+        return next((each for each in self.clusters if each.free == each.size), None)
+
+
+def cloned(tmp_path, *words, teacher="dll", jobs=150):
+    """Return what is told of a clone, and the policy."""
+    out = tmp_path / "clone.json"
+    words = "quickstart", "--set", "mode=open", "--set", f"jobs={jobs}", "--out", out, *words
+    got = call("learn", *words, "--local", "fcfs", "--teacher", teacher, "--json")
+    assert got.exit_code == 0, got.output
+    return json.loads(got.stdout), read(out)
+
+
+def test_the_clone_of_the_least_loaded_is_that(tmp_path):
+    told, policy = cloned(tmp_path)
+    assert told["weights"] == dict.fromkeys(choices.TERMS, 0.0) | {"load": 1.0}
+    assert told["formula"] == policy.formula == "log(1 + l)"
+    assert (told["teacher"], told["training"]["runs"], told["held_out"]["runs"]) == ("dll", 8, 8)
+    assert told["training"]["decisions"] == 8 * 150
+    assert told["training"]["agreed"] == told["held_out"]["agreed"] == 1.0
+    others = {each["policy"]: each for each in told["held_out"]["others"]}
+    assert {*others} == {"muscle", "dll", "ect"}
+    assert others["dll"]["difference"] == 0.0
+    scenario = Scenario.load("quickstart").changed(mode="open", jobs=150, local_scheduler="fcfs")
+    one, other = (
+        run(replace(scenario, global_scheduler=kind), seed=99).jobs
+        for kind in (policy.scheduler(), DynamicLeastLoadScheduler)
+    )
+    assert one.equals(other)
+
+
+def test_what_its_terms_do_not_tell_is_told(tmp_path):
+    told, policy = cloned(tmp_path, teacher="round-robin", jobs=60)
+    assert told["held_out"]["agreed"] < 0.6
+    out = tmp_path / "again.json"
+    words = "quickstart", "--set", "mode=open", "--set", "jobs=60", "--local", "fcfs"
+    got = call("learn", *words, "--teacher", "round-robin", "--out", out)
+    assert "decisions of round-robin in 8 runs: it decides alike in" in " ".join(got.stdout.split())
+    assert read(out) == policy
+
+
+def test_weights_that_are_known_are_found():
+    rng = np.random.default_rng(7)
+    known = np.zeros(len(choices.TERMS))
+    known[[1, 4, 6]] = 1.0, -0.5, 2.0
+    terms = rng.uniform(0.0, 5.0, (600, 4, len(known)))
+    allowed = rng.uniform(size=(600, 4)) < 0.8
+    allowed[:, 0] = True
+    chosen = np.where(allowed, terms @ known, np.inf).argmin(axis=1).tolist()
+    decisions = [*map(Decision, terms, allowed, chosen)]
+    found = fit(decisions)
+    assert np.flatnonzero(found).tolist() == [1, 4, 6]
+    assert found == pytest.approx(known / 2.0, abs=0.06)
+    assert agreement(found, decisions) > 0.97
+    assert agreement(known, decisions) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--teacher", "dll", "--agent", "local"], "--teacher: found with --agent local; accepted"),
+        (["--teacher", "first-fit"], "--teacher: found 'first-fit', which splits jobs; accepted"),
+        (["--teacher", "dl"], "global scheduler 'dl': unknown; did you mean"),
+        (["--teacher", f"{HERE}:Shy"], f"--teacher: found '{HERE}:Shy', which has jobs wait or go"),
+    ],
+)
+def test_teachers_that_cannot_be_cloned(tmp_path, words, says):
+    out = tmp_path / "clone.json"
+    given = "quickstart", "--set", "mode=open", "--set", "jobs=20", "--local", "fcfs"
+    got = call("learn", *given, "--out", out, *words)
+    assert got.exit_code == 2, got.output
+    assert says in got.stderr
+    assert not out.exists()
