@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from agents.disciplines import (
     ConservativeScheduler,
     EasyScheduler,
@@ -44,6 +46,13 @@ SERVICES: dict[str, type[LocalScheduler]] = {
 
 FIRST = {"time": 1.0}
 """The weights from which learning begins: the shortest job first."""
+
+
+def terms_of(time: Floats, size: Floats, arrival: Floats) -> Floats:
+    """Return the terms of jobs, a row for each, by predicted times, processors and arrivals, s."""
+    time, size = np.log1p(time), np.log(size)
+    terms = time, size, time * size, time * time, size * size, arrival / HOUR
+    return np.stack(terms, axis=-1)
 
 
 def rank_by(weights: Floats) -> Any:

@@ -124,10 +124,8 @@ def saturation(
         sys.exit(UNFINISHED)
 
 
-def _cloned(chosen: Scenario, agent: str, *how: Any) -> tuple[Any, Any]:
+def _cloned(chosen: Scenario, *how: Any) -> tuple[Any, Any]:
     """Return a policy that was cloned, and what shows it."""
-    if agent != "global":
-        raise GridError(f"--teacher: found with --agent {agent}; accepted: --agent global")
     try:
         from experiments.learning.cloning import clone
     except ImportError as error:
@@ -167,7 +165,7 @@ def _cloned(chosen: Scenario, agent: str, *how: Any) -> tuple[Any, Any]:
 @click.option(
     "--teacher",
     metavar="NAME",
-    help="Decide as this global scheduler does, instead (extra learn).",
+    help="Decide as this scheduler does, instead (extra learn).",
 )
 @click.option(
     "--window", type=Duration(), default="1w", show_default=True, help="Of a log, that a run has."

@@ -12,15 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.learned import choices
+from agents.learned import choices, ranks
 from agents.learned.formula import Floats
 from agents.learned.policy import LearnedPolicy
-from experiments.learning.agents import GLOBAL, Observation
+from agents.schedulers import PlanningScheduler
+from experiments.learning.agents import GLOBAL, LOCAL, Observation
 from experiments.learning.learning import Compared, compared, learned_from
-from experiments.learning.lessons import Lesson, Lessons
+from experiments.learning.lessons import Lesson, Lessons, first_policy
 from experiments.learning.observing import LONG, MANY
 from experiments.learning.play import Play, Rules
 from experiments.run.running import run
+from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
@@ -29,6 +31,8 @@ from grid.world.finished import Records
 
 MOST = 100_000
 """Decisions that are learned from, and as many that the clone is tried on, at most."""
+SEEN = 32
+"""Jobs among which one was to start, at most: those that came first, and itself."""
 RIDGE = 1e-5
 """Weight of the squares of weights, in units of their terms' deviations, beside a decision."""
 GAIN = 0.002
@@ -40,9 +44,10 @@ ROUNDING = 1e-5
 
 
 class Decision(NamedTuple):
-    """Where a job was sent: the terms of each cluster, which clusters could be, and which was."""
+    """Which cluster a job was sent to, or which job started: the terms of each, and the one."""
 
     terms: Floats
+    """A row for each; of equals, the first is taken."""
     allowed: npt.NDArray[np.bool_]
     chosen: int
 
@@ -101,20 +106,24 @@ class Cloned:
 
 def clone(
     scenario: Scenario,
+    agent: str,
     teacher: str,
     metric: str,
     seed: int,
     window: float,
     progress: SweepProgress,
 ) -> Cloned:
-    """Clone a global scheduler that sends each job as it comes, by a score of clusters.
+    """Clone a global scheduler by a score of clusters, or a local one by a rank of jobs.
 
     Parameters
     ----------
     scenario : Scenario
-        Whose other schedulers stay as they are.
+        Whose other schedulers stay as they are. Jobs start in the teacher's way if that serves a
+        queue by ranks, else in that of its own local scheduler.
+    agent : str
+        "global" or "local".
     teacher : str
-        Its name, or ``module:Class``.
+        The name of a scheduler, or ``module:Class``; a global one sends each job as it comes.
     metric : str
         By which the clone is compared with others.
     seed : int
@@ -126,7 +135,7 @@ def clone(
     Raises
     ------
     GridError
-        If it decides otherwise.
+        If the teacher cannot be cloned.
 
     Notes
     -----
@@ -134,26 +143,38 @@ def clone(
     exp(-score) (conditional logit), with a slight pull to 0, without which those of a teacher that
     a formula fits would grow without end. Terms are taken one by one (`fit`).
     """
-    lessons = Lessons.of(scenario, seed, window)
-    taught = dataclasses.replace(scenario, global_scheduler=teacher)
+    lessons, level = Lessons.of(scenario, seed, window), f"{agent}_scheduler"
+    instead: dict[str, Any] = {level: teacher}
+    taught = dataclasses.replace(scenario, **instead)
     if taught.largest_job > taught.platform.sizes.max():
         raise GridError(f"--teacher: found {quoted(teacher)}, which splits jobs; accepted: another")
+    first, own = first_policy(scenario, agent), taught.local_policy
+    if agent == LOCAL:
+        assert isinstance(scenario.parameters, Parameters)
+        if scenario.policy.collects or scenario.policy.queues or scenario.parameters.latency:
+            raise GridError(
+                f"--teacher: found with global scheduler {quoted(scenario.to_dict()['global'])}, or "
+                "a latency, by which jobs do not land as they are submitted; accepted: another "
+                "--global, and no latency"
+            )
+        if own.service in ranks.SERVICES and not issubclass(own, PlanningScheduler):
+            first = first.model_copy(update={"service": own.service})
+    decisions = _sent if agent == GLOBAL else _started
     found = []
     for of, unit in ((lessons.training, "lesson"), (lessons.held_out, "held-out lesson")):
-        each = (list(_decisions(lesson, teacher)) for lesson in of)
+        each = (list(decisions(lesson, teacher)) for lesson in of)
         told = progress.one_by_one(each, len(of), unit)
         found.append([decision for decisions in told for decision in decisions][:MOST])
     training, held_out = found
     if not training:
-        raise GridError(f"--teacher: {quoted(teacher)} decided nothing; accepted: runs with jobs")
+        raise GridError(f"--teacher: {quoted(teacher)} chose nothing; accepted: runs with choices")
     fitted = fit(training)
     weights = {
         term: float(f"{weight:.{FIGURES}g}")
-        for term, weight in zip(choices.TERMS, fitted.tolist(), strict=True)
+        for term, weight in zip(first.terms, fitted.tolist(), strict=True)
     }
-    policy = LearnedPolicy(
-        agent="global", weights=weights, lessons=learned_from(scenario, metric, seed, lessons)
-    )
+    of_file = learned_from(scenario, metric, seed, lessons)
+    policy = first.model_copy(update={"weights": weights, "lessons": of_file})
     rounded = np.array([*weights.values()])
     mean, others = compared(scenario, policy, {teacher: teacher}, lessons, metric, progress)
     return Cloned(
@@ -169,8 +190,8 @@ def clone(
     )
 
 
-def _decisions(lesson: Lesson, teacher: str) -> Iterator[Decision]:
-    """Yield what a teacher decided in a run, which is played again to see what it saw."""
+def _sent(lesson: Lesson, teacher: str) -> Iterator[Decision]:
+    """Yield where a global scheduler sent jobs; the run is played again to see what it saw."""
     run_of = dataclasses.replace(lesson.of.scenario, global_scheduler=teacher)
     done = run(run_of, seed=lesson.seed).jobs
     names = {cluster: index for index, cluster in enumerate(run_of.platform.names)}
@@ -198,6 +219,29 @@ def _decisions(lesson: Lesson, teacher: str) -> Iterator[Decision]:
             f"--teacher: found {quoted(teacher)}, which has jobs wait or go back; accepted: one "
             "that sends each job as it comes"
         )
+
+
+def _started(lesson: Lesson, teacher: str) -> Iterator[Decision]:
+    """Yield the jobs that started before others, which came before and would have fitted."""
+    run_of = dataclasses.replace(lesson.of.scenario, local_scheduler=teacher)
+    sizes = dict(zip(run_of.platform.names, run_of.platform.sizes.tolist(), strict=True))
+    done = run(run_of, seed=lesson.seed).jobs.dropna(subset=["start"])
+    for cluster, jobs in done.groupby("cluster", sort=False):
+        if cluster not in sizes:
+            continue  # they ran on several
+        columns = ("arrival", "size", "start", "finish", "predicted_time")
+        arrival, size, start, finish, time = (jobs[name].to_numpy(np.float64) for name in columns)
+        terms = ranks.terms_of(time, size, arrival)
+        for now in np.unique(start):
+            waits = np.flatnonzero((arrival <= now) & (start > now))
+            held = size[(start <= now) & (finish > now)].sum()
+            for job in np.flatnonzero(start == now) if len(waits) else ():
+                fits = waits[size[waits] <= sizes[cluster] - held + size[job]][: SEEN - 1]
+                seen = np.sort(np.append(fits, job))
+                if len(seen) > 1:
+                    shown, allowed = np.zeros((SEEN, len(ranks.TERMS))), np.arange(SEEN) < len(seen)
+                    shown[: len(seen)] = terms[seen]
+                    yield Decision(shown, allowed, int(seen.searchsorted(job)))
 
 
 def terms_of(seen: Observation) -> Floats:
@@ -263,13 +307,13 @@ class _Told(NamedTuple):
 def _likeliest(told: _Told, taken: Sequence[int]) -> Floats:
     """Return the weights of the largest likelihood, of some terms.
 
-    Beside these goes the index of a cluster, which stands for that of equals the first is taken.
+    Beside these goes the place of each, which stands for that of equals the first is taken.
     """
     from scipy.optimize import minimize
 
-    count, clusters, all_ = told.terms.shape
-    index = np.broadcast_to(np.arange(clusters, dtype=float), (count, clusters))
-    terms = np.concatenate([told.terms[..., taken], index[..., np.newaxis]], axis=2)
+    count, each, all_ = told.terms.shape
+    place = np.broadcast_to(np.arange(each, dtype=float), (count, each))
+    terms = np.concatenate([told.terms[..., taken], place[..., np.newaxis]], axis=2)
     scale = terms.std(axis=(0, 1))
     scale[scale == 0.0] = 1.0
     own = terms[np.arange(count), told.chosen][:, np.newaxis]

@@ -51,7 +51,9 @@ def print_cloned(found: Cloned, path: str, console: Console) -> None:
 def _print_formula(policy: LearnedPolicy, console: Console) -> None:
     what = "rank of a job" if policy.agent == "local" else "score of a cluster"
     console.print(f"{what}: {policy.formula}", highlight=False, markup=False)
-    console.print(f"({policy.symbols}; the lowest goes first)", highlight=False, markup=False)
+    first = "one that came first" if policy.agent == "local" else "first of the platform"
+    told = f"of equals, the {first}" if policy.formula == "0" else f"{policy.symbols}; the lowest"
+    console.print(f"({told} goes first)", highlight=False, markup=False)
 
 
 def _print_compared(found: Learned | Cloned, also: str, path: str, console: Console) -> None:

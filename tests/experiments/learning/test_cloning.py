@@ -11,13 +11,23 @@ import pytest
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.learned import choices
 from agents.learned.policy import read
-from agents.schedulers import GlobalScheduler
+from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.cloning import Decision, agreement, fit
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from tests.experiments.commands import call
 
+LANDING = "--teacher: found with global scheduler 'muscle', or a latency, by which jobs do not land"
 HERE = "tests.experiments.learning.test_cloning"
+LARGEST = f"{HERE}:Largest"
+
+
+class Largest(LocalScheduler):
+    """The largest job first."""
+
+    def priority(self, job):
+        """Rank by size."""
+        return -job.size
 
 
 class Shy(GlobalScheduler):
@@ -55,6 +65,39 @@ def test_the_clone_of_the_least_loaded_is_that(tmp_path):
     assert one.equals(other)
 
 
+@pytest.mark.parametrize(
+    ("teacher", "formula", "service"),
+    [
+        ("sjf", "log t", "head"),
+        ("fcfs", "0", "head"),
+        ("fpfs", "0", "fpfs"),
+        (LARGEST, "-log n", "head"),
+    ],
+)
+def test_clones_of_local_schedulers_are_their_orders(tmp_path, teacher, formula, service):
+    out = tmp_path / "clone.json"
+    words = "site", "--set", "jobs=300", "--set", "load=0.9", "--local", "easy", "--agent", "local"
+    got = call("learn", *words, "--teacher", teacher, "--out", out, "--json")
+    assert got.exit_code == 0, got.output
+    told, policy = json.loads(got.stdout), read(out)
+    assert (policy.formula, policy.service) == (formula, service)
+    assert told["training"]["agreed"] > 0.999
+    assert told["held_out"]["agreed"] > 0.999
+    others = {each["policy"]: each for each in told["held_out"]["others"]}
+    assert others[teacher]["difference"] == 0.0
+    assert {"easy", teacher} <= {*others}
+
+
+def test_jobs_that_a_planner_starts_are_decisions_too(tmp_path):
+    """They start in the way of the scenario's own local scheduler."""
+    out = tmp_path / "clone.json"
+    words = "site", "--set", "jobs=200", "--set", "load=0.9", "--local", "easy", "--agent", "local"
+    got = call("learn", *words, "--teacher", "titan", "--out", out)
+    assert got.exit_code == 0, got.output
+    assert "decisions of titan in 8 runs: it decides alike in" in " ".join(got.stdout.split())
+    assert read(out).service == "easy"
+
+
 def test_what_its_terms_do_not_tell_is_told(tmp_path):
     told, policy = cloned(tmp_path, teacher="round-robin", jobs=60)
     assert told["held_out"]["agreed"] < 0.6
@@ -84,7 +127,8 @@ def test_weights_that_are_known_are_found():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--teacher", "dll", "--agent", "local"], "--teacher: found with --agent local; accepted"),
+        (["--teacher", "dll", "--agent", "local"], "local scheduler 'dll': it is a global one"),
+        (["--teacher", "fcfs", "--agent", "local"], LANDING),
         (["--teacher", "first-fit"], "--teacher: found 'first-fit', which splits jobs; accepted"),
         (["--teacher", "dl"], "global scheduler 'dl': unknown; did you mean"),
         (["--teacher", f"{HERE}:Shy"], f"--teacher: found '{HERE}:Shy', which has jobs wait or go"),
