@@ -152,10 +152,10 @@ def clone(
     if agent == LOCAL:
         assert isinstance(scenario.parameters, Parameters)
         if scenario.policy.collects or scenario.policy.queues or scenario.parameters.latency:
+            name = quoted(scenario.to_dict()["global"])
             raise GridError(
-                f"--teacher: found with global scheduler {quoted(scenario.to_dict()['global'])}, or "
-                "a latency, by which jobs do not land as they are submitted; accepted: another "
-                "--global, and no latency"
+                f"--teacher: found with global scheduler {name}, or a latency, by which jobs do "
+                "not land as they are submitted; accepted: another --global, and no latency"
             )
         if own.service in ranks.SERVICES and not issubclass(own, PlanningScheduler):
             first = first.model_copy(update={"service": own.service})

@@ -123,17 +123,21 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
 
 def _goes_away(ran: Ran) -> bool:
     """Return whether processors were away, or may have been, while the run lasted."""
+    return _changes(ran) or bool(ran.summary["parameters"].get("mean_up_time"))
+
+
+def _changes(ran: Ran) -> bool:
+    """Return whether a planned change had processors be away while the run lasted."""
     changes = ran.summary["platform"].get("changes", ())
     ended = ran.summary["simulated_s"]
-    away = any(change.get("what") == "join" or change["at"] <= ended for change in changes)
-    return away or bool(ran.summary["parameters"].get("mean_up_time"))
+    return any(change.get("what") == "join" or change["at"] <= ended for change in changes)
 
 
 def _busiest(ran: Ran) -> Iterator[Sentence]:
     rows = [row for row in ran.summary["clusters"] if row.get("utilization") is not None]
     used = sorted(rows, key=lambda row: row["utilization"])
-    if len(used) < 2 or used[-1]["jobs"] < FEWEST:
-        return
+    if len(used) < 2 or used[-1]["jobs"] < FEWEST or _changes(ran):
+        return  # of those that were away for a while, the shares say something else
     shares = [percent(row["utilization"]) for row in used]
     if used[-1]["utilization"] - used[-2]["utilization"] >= STANDS_OUT:
         yield Sentence(

@@ -148,7 +148,7 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
             alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
             if len(policies) > 1:  # that many of each, not of all together
-                what = what.replace(" cases", " cases each")
+                what = what.replace(" cases", " cases each").replace(" of them)", " of them each)")
             yield (
                 f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
                 f"{listed(policies)} {what}."

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents.coallocation.settings import PenaltySettings
 from agents.model import GridModel
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -62,8 +63,9 @@ class Rejected(NamedTuple):
 
 @dataclass(frozen=True)
 class Saturation:
-    """The maximal utilization of a scenario's policy.
+    """The maximal load that a scenario's policy bears.
 
+    That is a utilization where jobs take as long on any cluster, and links slow none.
     A policy that rejects jobs bears a load without doing all of its work: then what is found is
     the maximal load offered, which is no utilization.
 
@@ -110,10 +112,21 @@ class Saturation:
         )
 
     @property
+    def is_utilization(self) -> bool:
+        """Whether jobs take as long wherever they run, so that load is a share of processors."""
+        settings = self.scenario.parameters
+        assert isinstance(settings, Parameters)
+        given = settings.model_dump()
+        slower = given["computation_fraction"] < 1 or given["staging_time"] or given["staging_data"]
+        penalized = self.scenario.policy.settings_type is PenaltySettings
+        return not (slower or penalized or np.ptp(self.scenario.platform.rates) > 0.0)
+
+    @property
     def found(self) -> str:
         """What was found, for people: a line."""
         low, high, tried = self.bracket.low, self.bracket.high, self.bracket.growth
-        what = "load offered, with what was rejected of it" if self.rejects else "utilization"
+        what = "utilization" if self.is_utilization else "load"
+        what = "load offered, with what was rejected of it" if self.rejects else what
         if low in tried and high in tried:
             where = f"between {low:.5g} and {high:.5g}"
         elif low in tried:
@@ -146,6 +159,11 @@ class Saturation:
         What was rejected, and why it is wider than asked for, if it is.
         """
         bracket, lines = self.bracket, []
+        if not (self.is_utilization or self.rejects):
+            lines.append(
+                "load: work over what all processors can do; another share of them is in use, for "
+                "jobs take longer on some clusters, or where they are split"
+            )
         if self.rejects:
             load, most = max(self.of_loads.items(), key=lambda each: each[1].work)
             lines.append(

@@ -142,6 +142,15 @@ def test_utilization_is_told_from_when_it_counts(ran):
     assert "from the first arrival after the warm-up to the last finish." in words(ran)
 
 
+def test_no_cluster_is_called_busiest_where_some_were_away(ran):
+    """Its share is of all its processors, those to come included."""
+    told = use(ran, 0.355, 0.061, 0.05, 0.04)
+    assert "busiest" in told
+    joins = {"cluster": "C2", "what": "join", "at": 500.0, "until": None, "processors": None}
+    ran.summary["platform"]["changes"] = [joins]
+    assert "busiest" not in use(ran, 0.355, 0.061, 0.05, 0.04)
+
+
 def test_what_unfinished_jobs_use_is_told_to_be_left_out(ran):
     assert "busiest" in words(ran)
     ran.summary["unfinished"] = 3

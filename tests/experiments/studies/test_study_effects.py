@@ -122,6 +122,11 @@ def test_an_effect_is_told_also_where_queues_grew(tmp_path):
         return {"mean_turnaround": 50.0 + slow} | ({"stable": 0.0} if grew else {})
 
     told = [line for line in read(tmp_path, result).sentences() if line.startswith("From")]
+    both = lambda *at: {**result("ect", *at[1:]), "mean_turnaround": 50.0}  # noqa: E731
+    (tmp_path / "both").mkdir()
+    of_both = [x for x in read(tmp_path / "both", both).sentences() if x.startswith("From")]
+    assert len(of_both) == 1
+    assert of_both[0].endswith("in runs of this length (the queue grew in 2 of them each).")
     changes = "changes by -50 s or -50.0 % (lower in 5 of 5 replications)"
     assert told == [
         f"From link_mbps 100 to 1000, mean turnaround of ect over fcfs {changes}, in runs of this "

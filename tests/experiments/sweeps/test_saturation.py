@@ -104,6 +104,33 @@ def test_only_loads_that_were_tried_are_told(growths, says):
     assert found == f"maximal utilization: {says}"
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [["computation_fraction=0.5"], ["staging_time=10"], ["rate=2"], ["global=fixed-penalty"]],
+)
+def test_a_load_is_no_utilization_where_jobs_take_longer(changes):
+    scenario = Scenario.load("queues")
+    for name, _, value in (each.partition("=") for each in changes):
+        if name == "rate":
+            clusters = [
+                replace(each, rate=float(at + 1))
+                for at, each in enumerate(scenario.platform.clusters)
+            ]
+            scenario = replace(
+                scenario, platform=replace(scenario.platform, clusters=tuple(clusters))
+            )
+        elif name == "global":
+            scenario = replace(scenario, global_scheduler=value)
+        else:
+            scenario = scenario.changed([f"{name}={value}"])
+    bracket = Bracket(0.2)
+    for load, growth in {0.5: 1, 0.75: 4}.items():
+        bracket.learn(load, Interval(growth, 0.1))
+    found = Saturation(scenario, 0, 2, bracket)
+    assert found.found == "maximal load: between 0.5 and 0.75"
+    assert "another share of them is in use" in found.remarks[0]
+
+
 def test_a_load_that_is_given_is_said_to_be_without_effect():
     scenario = Scenario.load("queues").changed(["load=0.9", "chunk=70"])
     found = Saturation(scenario, 0, 2, Bracket(0.2))
