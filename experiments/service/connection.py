@@ -20,8 +20,7 @@ from grid.errors import GridError
 from grid.foreign import quoted
 
 if TYPE_CHECKING:
-    from experiments.service.forecasting.asking import Progress
-    from experiments.service.forecasting.forecast import Forecast
+    from experiments.service.forecasting.forecast import Forecast, Progress
 
 _LOOK = 0.1
 """Time between two looks at jobs that are waited for, s."""

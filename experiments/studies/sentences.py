@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -307,7 +307,8 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
             f"{_points(outcome, rejecting)} rejected jobs ({int(rejecting['rejected'].sum()):,} in "
             f"all runs together): their means are of the jobs that they accepted{_but(outcome)}."
         )
-    constant = _not_random(outcome).drop(empty.index, errors="ignore")
+    constant = _constant(outcome, lambda each: not seeds_matter(each))
+    constant = constant.drop(empty.index, errors="ignore")
     if len(constant):
         yield (
             f"{_points(outcome, constant)}: all replications of the point came to the same to the "
@@ -315,7 +316,8 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
             "nothing is random there, and further replications would tell no more. What is found "
             "holds for this very workload; other weeks need a window."
         )
-    still = _same_metric(outcome).drop([*empty.index, *constant.index], errors="ignore")
+    still = _constant(outcome, lambda each: each[outcome.metric].nunique() == 1)
+    still = still.drop([*empty.index, *constant.index], errors="ignore")
     if len(still):
         yield (
             f"{_points(outcome, still)}: {label(outcome.metric)} came to the same to the last bit "
@@ -349,24 +351,11 @@ def _accepted_none(outcome: StudyTables) -> pd.DataFrame:
     return outcome.points[[bool(none[each.index].all()) for each in _runs_of_points(outcome)]]
 
 
-def _not_random(outcome: StudyTables) -> pd.DataFrame:
-    """Return the points that seeds change nothing of: of logs that are replayed whole."""
-    return outcome.points[
-        [
-            outcome.whole_logs and len(each) > 1 and not seeds_matter(each)
-            for each in _runs_of_points(outcome)
-        ]
-    ]
-
-
-def _same_metric(outcome: StudyTables) -> pd.DataFrame:
-    """Return the points of logs that are replayed whole of which the metric is always the same."""
-    return outcome.points[
-        [
-            outcome.whole_logs and len(each) > 1 and each[outcome.metric].nunique() == 1
-            for each in _runs_of_points(outcome)
-        ]
-    ]
+def _constant(outcome: StudyTables, is_same: Callable[[pd.DataFrame], bool]) -> pd.DataFrame:
+    """Return the points of logs that are replayed whole of which all runs are the same."""
+    several = (each if len(each) > 1 else None for each in _runs_of_points(outcome))
+    same = [outcome.whole_logs and each is not None and is_same(each) for each in several]
+    return outcome.points[same]
 
 
 def _runs_of_points(outcome: StudyTables) -> Iterator[pd.DataFrame]:

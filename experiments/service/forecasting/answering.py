@@ -13,7 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeVar
 
-from experiments.service.forecasting.asking import FORECASTS, Question
+from experiments.service.forecasting.asking import FORECASTS
+from experiments.service.forecasting.forecast import Question
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.grid_file import LiveGrid
 from experiments.service.presence import Door

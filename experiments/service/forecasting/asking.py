@@ -2,70 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
 
-from experiments.service.forecasting.forecast import Forecast
+from experiments.service.forecasting.forecast import Forecast, Progress, Question
 from experiments.service.presence import knock
-from experiments.service.store import LiveJob, Store
-
-T = TypeVar("T")
+from experiments.service.store import Store
 
 FORECASTS = "forecasts"
 """Name of the socket in the folder of a service."""
-LEARNED = 2000
-"""Jobs that ended last, from which run times are drawn."""
 PATIENCE = 5.0
 """Time in which a service says that it is there, s; else whoever asks reckons for themselves."""
-
-
-class Progress(Protocol):
-    """What is told of each future."""
-
-    def one_by_one(self, done: Iterable[T], count: int, unit: str) -> Iterator[T]:
-        """Yield what is done as it is asked for."""
-
-
-class Question(NamedTuple):
-    """What a forecast is made from, on the sites of a grid.
-
-    Attributes
-    ----------
-    jobs : sequence of LiveJob
-        Those that have not ended, by number, and those from which run times are drawn.
-    limits : mapping of str to int
-        Processors that jobs may hold at sites; those not in it have all of theirs.
-    began : float
-        When the service of the folder first began, by the clock, s.
-    now : float
-        By the clock, s.
-    futures : int
-    seed : int
-    workers : int or None
-        Processes that share futures which would take long; as many as there are cores.
-    """
-
-    jobs: Sequence[LiveJob]
-    limits: Mapping[str, int]
-    began: float
-    now: float
-    futures: int = 100
-    seed: int = 0
-    workers: int | None = 1
-
-    @classmethod
-    def of(cls, store: Store, futures: int, seed: int, workers: int | None) -> Question:
-        """Return that about the jobs of a service as they are now."""
-        with store.at_once():  # all of one moment
-            jobs = store.jobs("ended IS NULL") + store.ran_lately(LEARNED)
-            limits, began = store.limits(), store.note("began")
-        jobs.sort(key=lambda each: each.job)
-        return cls(jobs, limits, began, time.time(), futures, seed, workers)
 
 
 def foretold(

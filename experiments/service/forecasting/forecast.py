@@ -3,22 +3,70 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from experiments.service.store import LiveJob
+from experiments.service.store import LiveJob, Store
 
 if TYPE_CHECKING:
     from grid.world.finished import Records
 
 Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
 
+LEARNED = 2000
+"""Jobs that ended last, from which run times are drawn."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class Progress(Protocol):
+    """What is told of each future."""
+
+    def one_by_one(self, done: Iterable[T], count: int, unit: str) -> Iterator[T]:
+        """Yield what is done as it is asked for."""
+
+
+class Question(NamedTuple):
+    """What a forecast is made from, on the sites of a grid.
+
+    Attributes
+    ----------
+    jobs : sequence of LiveJob
+        Those that have not ended, by number, and those from which run times are drawn.
+    limits : mapping of str to int
+        Processors that jobs may hold at sites; those not in it have all of theirs.
+    began : float
+        When the service of the folder first began, by the clock, s.
+    now : float
+        By the clock, s.
+    futures : int
+    seed : int
+    workers : int or None
+        Processes that share futures which would take long; as many as there are cores.
+    """
+
+    jobs: Sequence[LiveJob]
+    limits: Mapping[str, int]
+    began: float
+    now: float
+    futures: int = 100
+    seed: int = 0
+    workers: int | None = 1
+
+    @classmethod
+    def of(cls, store: Store, futures: int, seed: int, workers: int | None) -> Question:
+        """Return that about the jobs of a service as they are now."""
+        with store.at_once():  # all of one moment
+            jobs = store.jobs("ended IS NULL") + store.ran_lately(LEARNED)
+            limits, began = store.limits(), store.note("began")
+        jobs.sort(key=lambda each: each.job)
+        return cls(jobs, limits, began, time.time(), futures, seed, workers)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from experiments.service.forecasting.asking import Progress, Question
-from experiments.service.forecasting.forecast import Forecast
+from experiments.service.forecasting.forecast import Forecast, Progress, Question
 from experiments.service.forecasting.futures import Present
 from experiments.service.forecasting.run_times import RunTimes
 from experiments.service.grid_file import LiveGrid, load_grid

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
-from experiments.service.forecasting.asking import LEARNED
+from experiments.service.forecasting.forecast import LEARNED
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.grid_file import LiveGrid
 from experiments.service.store import DONE, RUNNING, WAITING, LiveJob

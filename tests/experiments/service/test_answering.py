@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from experiments.service.forecasting import answering, asking
-from experiments.service.forecasting.asking import FORECASTS, Question
+from experiments.service.forecasting.asking import FORECASTS
+from experiments.service.forecasting.forecast import Question
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.grid_file import load_grid
 from experiments.service.presence import knock
