@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from experiments.cli.options import (
     PLACE,
@@ -126,6 +127,10 @@ def saturation(
 
 def _cloned(chosen: Scenario, *how: Any) -> tuple[Any, Any]:
     """Return a policy that was cloned, and what shows it."""
+    context = click.get_current_context()
+    for name in ("steps", "workers"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise GridError(f"--{name}: found with --teacher; accepted: one of them")
     try:
         from experiments.learning.cloning import clone
     except ImportError as error:

@@ -130,6 +130,7 @@ def test_weights_that_are_known_are_found():
         (["--teacher", "dll", "--agent", "local"], "local scheduler 'dll': it is a global one"),
         (["--teacher", "fcfs", "--agent", "local"], LANDING),
         (["--teacher", "first-fit"], "--teacher: found 'first-fit', which splits jobs; accepted"),
+        (["--teacher", "dll", "--steps", "9"], "--steps: found with --teacher; accepted: one of"),
         (["--teacher", "dl"], "global scheduler 'dl': unknown; did you mean"),
         (["--teacher", f"{HERE}:Shy"], f"--teacher: found '{HERE}:Shy', which has jobs wait or go"),
     ],
