@@ -337,6 +337,9 @@ def hindcast(
 def wait(state: str, jobs: tuple[int, ...]) -> None:
     """Wait until each JOB has ended, or all that have not; exit status 1 if one fails."""
     with _connected(state) as connection:
+        for job in connection.queue():
+            if job.held and (not jobs or job.job in jobs):
+                click.echo(f"metasched: {job}: held; it is waited for, too", err=True)
         bad = connection.wait(*jobs)
     for job in bad:
         click.echo(f"metasched: {job}: {job.state}", err=True)

@@ -169,7 +169,7 @@ class Service:
     def _take_note(self, news: Began | End | Told) -> None:
         """Note what a site has told."""
         if isinstance(news, Told):
-            self._tell(log.SAID, news.line)
+            self._tell(log.SAID, news.line, self._known.get(news.job or 0))
         elif isinstance(news, Began):
             job = self._known[news.job]
             self.store.update(job.job, state=RUNNING, started=news.time)

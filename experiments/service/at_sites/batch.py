@@ -291,7 +291,7 @@ class BatchSite:
             job.missed = 0
             if listed.waits and not job.waits and asked - job.since > TOO_LONG:
                 job.waits = True
-                self._tell_of(Told(f"{job.job} at {self.name}: {listed.state} there"))
+                self._tell_of(Told(f"{listed.state} at {self.name}", number))
             holds = not (listed.waits or CLAIM in files)
             job.stalled = (job.stalled or asked) if holds else None
             if job.stalled is not None and asked - job.stalled > STALLED:
@@ -324,7 +324,7 @@ class BatchSite:
                 self._end(number, End(number, None, time.time(), why=why))
                 return
             if self._may_submit():
-                self._tell_of(Told(f"{job.job} at {self.name}: {why}; submitted again"))
+                self._tell_of(Told(f"{why}; submitted to {self.name} again", number))
                 self._submit(number, job)
 
     def _by_site(self, end: End, job: _Job, listed: Listed | None) -> End | None:

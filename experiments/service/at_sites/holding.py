@@ -75,6 +75,7 @@ class HoldingSite(BatchSite):
         self._early: dict[int, _Early] = {}  # by number
         self._turns: list[str] = []  # tokens of jobs to release
         self._back: list[str] = []  # and of those to take back
+        self._there: set[str] | None = None  # of what was there when it was last looked at
 
     def expect(self, job: LiveJob, folder: Path) -> None:
         """Have a job there, held, until it is started or forgotten."""
@@ -142,7 +143,17 @@ class HoldingSite(BatchSite):
                 each.submitted = True
             elif asked >= each.due and not self._closed and self._may_submit():
                 self._hold(each)
+        self._there = _tokens(look)
         super()._clean(look, live | {each.token for each in early}, asked)
+
+    def _submit(self, number: int, job: Any) -> None:
+        """Submit a job, unless it is there, as a service before that was killed had it held."""
+        if self._there is None:
+            self._there = _tokens(self._holding.look())
+        if job.tries == 0 and not job.asked and job.token in self._there:
+            job.submitted = True  # what follows is its release
+        else:
+            super()._submit(number, job)
 
     def _hold(self, early: _Early) -> None:
         early.submitted = True  # whatever comes of it: the next look will tell
@@ -155,3 +166,8 @@ class HoldingSite(BatchSite):
             pass
         except RefusedError:  # which is told when its turn comes
             early.submitted, early.due = False, math.inf
+
+
+def _tokens(look: Look) -> set[str]:
+    """Return what jobs that have not ended have as names."""
+    return {token for token, listed in look.jobs.items() if not listed.ended}

@@ -53,9 +53,10 @@ class End(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What an administrator should know of a site, in a line."""
+    """What an administrator should know of a site, or of a job there, in words."""
 
     line: str
+    job: int | None = None
 
 
 class Site(Protocol):

@@ -8,7 +8,7 @@ import threading
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from experiments.service.calls.task import each_of
-from experiments.service.calls.task_files import clear, forget, hand_over, taken, written
+from experiments.service.calls.task_files import clear, failed, forget, hand_over, taken, written
 from experiments.service.connection import Connection, Job
 from experiments.service.given import Time
 from experiments.service.store import WAITING
@@ -56,12 +56,12 @@ class TaskFuture(Future[T]):
         return self.cancelled()
 
 
-def _give_up(future: Future[Any]) -> None:
+def _give_up(future: TaskFuture[Any]) -> None:
     """Have a future be cancelled, whose task shall not run or whose result nobody wants."""
     if Future.cancel(future):
         future.set_running_or_notify_cancel()
     else:
-        future.set_exception(CancelledError())
+        future.set_exception(failed(future.job.read(), "cancelled, for nobody takes its result"))
 
 
 class Executor(futures.Executor):

@@ -41,7 +41,8 @@ class JobError(RuntimeError):
     job: LiveJob
 
 
-def _failed(job: LiveJob, why: str, note: str = "") -> JobError:
+def failed(job: LiveJob, why: str, note: str = "") -> JobError:
+    """Return the exception that tells of a job without a result."""
     error = JobError(f"{job}: {why}")
     error.job = job
     if note:
@@ -94,18 +95,18 @@ def taken(handle: Job) -> Any:
         status = f"exit status {job.exit_status}" if job.exit_status else job.why
         without = "without a result" if job.state == DONE else ""
         told = ", ".join(filter(None, (job.state, status, without)))
-        raise _failed(job, told, _end_of(folders[0] / OUTPUT)) from None
+        raise failed(job, told, _end_of(folders[0] / OUTPUT)) from None
     with file:
         result = Result(*pickle.load(file))
         try:
             found = pickle.load(file)
         except Exception as error:
             why = f"{result.line or 'its result'} cannot be read here: {in_a_line(error)}"
-            raise _failed(job, why, result.trace) from error
+            raise failed(job, why, result.trace) from error
     if result.kind == RETURNED:
         return found
     if result.kind == LOST:
-        raise _failed(job, result.line, result.trace)
+        raise failed(job, result.line, result.trace)
     found.add_note(f"{job} at {job.site}:\n{result.trace.rstrip()}")
     raise found
 

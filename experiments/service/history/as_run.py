@@ -89,7 +89,7 @@ def _row(job: LiveJob, sites: list[str], first: float) -> dict[str, object]:
         "job": job.job,
         "arrival": job.submitted - first,
         "size": job.size,
-        "requested_time": job.time,
+        "requested_time": job.limit,  # what was expected there
         "origin": job.site,
         "deadline": math.nan if job.deadline is None else job.deadline - first,
         "recorded_wait": started - job.submitted,

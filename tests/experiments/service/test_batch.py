@@ -139,14 +139,14 @@ def test_what_a_site_loses_is_submitted_again(site, system, tmp_path):
     told = news_of(site, End)
     assert system.taken == ["t-1"] * 3
     lines = [each.line for each in told if isinstance(each, Told)]
-    assert lines == ["job 1 (sh) at S: not known there; submitted again"] * 2
+    assert lines == ["not known there; submitted to S again"] * 2
 
 
 def test_what_a_site_takes_in_later_is_submitted_again(site, system, tmp_path):
     system.fails = LaterError("the queue is full")
     found, folder = job(tmp_path)
     site.start(found, folder)
-    assert Told("job 1 (sh) at S: the queue is full; submitted again") in news_of(site, End)
+    assert Told("the queue is full; submitted to S again", 1) in news_of(site, End)
 
 
 def test_what_a_site_will_not_have_fails(site, system, tmp_path):

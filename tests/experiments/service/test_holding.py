@@ -11,7 +11,7 @@ from experiments.service.at_sites import batch
 from experiments.service.at_sites.batch_system import Listed, Look, RefusedError, SilentError
 from experiments.service.at_sites.drivers import Driver, prefix_of
 from experiments.service.at_sites.holding import HoldingSite
-from experiments.service.at_sites.site import End
+from experiments.service.at_sites.site import RUN_ONCE, Began, End
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
 from experiments.service.store import Store
@@ -56,6 +56,18 @@ def holding():
 
 def early_site(system, early=2):
     return closing(HoldingSite("S", 4, system, "t-", lambda: None, early=early))
+
+
+def test_who_is_held_there_since_before_is_released_and_not_submitted(holding, tmp_path):
+    """As by a service that was killed: the next one has the job start at once."""
+    found, folder = job(tmp_path)
+    holding.hold("t-1", found, [RUN_ONCE, str(folder), *found.command], folder / "output")
+    with early_site(holding) as site:
+        site.start(found, folder)
+        *_, end = news_of(site, Began, End)
+        assert end.exit_status == 0
+    assert "t-1" in holding.released
+    assert holding.taken == ["t-1"]  # as it was released
 
 
 def soon(site, condition):

@@ -157,7 +157,7 @@ def test_two_partitions_of_a_cluster_are_two_sites(grid, state, clusters, monkey
             ("done", "main"), ("done", "fast")
         ]  # fmt: skip
         late = service.store.add(["true"], 1, 3600.0, only="fast")
-        waits = f"job {late} (true) at fast: PENDING (PartitionTimeLimit) there"
+        waits = f"job {late} (true): PENDING (PartitionTimeLimit) at fast"
         until(service, lambda: waits in said)
         call("cancel", "--state", state, late)
         until(service, lambda: not service.store.left())

@@ -169,6 +169,22 @@ def test_what_a_site_was_given_and_has_not_begun_is_told(grid, state, monkeypatc
     assert "given to sites, and not begun there by then: job 1" in words
 
 
+def test_what_a_site_says_of_a_job_is_in_its_story(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "1"], 2, only="A")
+        service.store.add(["true"], 1, only="B")
+        service.step()
+        site = service.sites[0]
+        news, before = [Told("PENDING (PartitionTimeLimit) at A", 1)], site.news
+        site.news = lambda: iter(news)
+        service.step()
+        site.news = before
+        service.run(once=True)
+    said = "PENDING (PartitionTimeLimit) at A"
+    assert said in told(state, 1)[0][0]
+    assert said not in " ".join(told(state, 2)[0][0])
+
+
 def test_a_job_that_is_submitted_to_be_held_goes_to_the_agents_when_it_is_released(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["true"], 1, held=True, deadline=600.0)
