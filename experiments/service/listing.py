@@ -37,7 +37,9 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
     for job in jobs:
         begun = job.started or job.ended or now
         ran = "" if job.started is None else duration((job.ended or now) - job.started)
-        status = plain(job.why, 60) if job.exit_status is None else str(job.exit_status)
+        why = "" if job.exit_status == 0 else plain(job.why, 60)
+        exited = "" if job.exit_status is None else str(job.exit_status)
+        status = ": ".join(filter(None, (exited, why)))
         waited = duration(max(0.0, begun - job.submitted))
         also = "cancelled" if job.cancelled else "held" if job.held else ""
         state = f"{job.state}, {also}" if also and job.ended is None else job.state

@@ -219,8 +219,8 @@ class Service:
             return
         known = {"started": began, "ended": ended, "exit_status": end.exit_status, "why": why}
         self.store.update(job.job, state=state, **known)
-        told = f", exit status {end.exit_status}" if end.exit_status else f": {why}" if why else ""
-        told = f"{state} at {job.site}{told}{when}"
+        told = f", exit status {end.exit_status}" if end.exit_status else ""
+        told = f"{state} at {job.site}{told}{f': {why}' if why else ''}{when}"
         self._tell(log.EXITED, told, job, state=state, ran=ran, **facts)
 
     def _limit(self) -> None:

@@ -67,6 +67,8 @@ GUILTY = "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE", "CANCEL"
 """How states of jobs begin that ended for what they did, or somebody wanted."""
 NOT_GUILTY = "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED"
 """States of jobs that their site has ended for what they did not do."""
+OF_COMMANDS = "COMPLETED", "FAILED"
+"""States of jobs whose commands have ended by themselves, as far as their site knows."""
 SIGNALLED, SETTLED = (128 + signal.SIGTERM, 128 + signal.SIGKILL), 60.0
 """Exit statuses of commands that got a signal; the time in which their site says why, s."""
 TOO_LONG = 30.0
@@ -328,15 +330,17 @@ class BatchSite:
                 self._submit(number, job)
 
     def _by_site(self, end: End, job: _Job, listed: Listed | None) -> End | None:
-        """Return how a job ended, if its site has ended it for no fault of its; None: not known.
+        """Return how a job ended whose command got a signal, as its site says; None: not yet.
 
-        Then its command got a signal, and what that came to is no answer of the job.
+        If the site ended it for no fault of its, what that came to is no answer of the job.
         """
         if job.asked or listed is None or end.exit_status not in SIGNALLED:
             return end
         if listed.ended and listed.state in NOT_GUILTY:
             return End(end.job, None, end.time, why=f"its processes were killed: {listed.state}")
-        return end if listed.ended or time.time() - end.time > SETTLED else None
+        if listed.ended:
+            return end._replace(why="" if listed.state in OF_COMMANDS else listed.state)
+        return end if time.time() - end.time > SETTLED else None
 
     def _end(self, number: int, end: End) -> None:
         with self._changed:

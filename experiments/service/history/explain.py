@@ -221,6 +221,9 @@ class _Had:
             lines.append(Line(self._last["time"], [how, "and the job has not finished"]))
         elif self is not had[-1] or self._job.ended is None:  # else agents may not have been told
             lines += ends
+            if not ends and self is had[-1]:  # no agent has it
+                waits = "is held" if self._job.held else "waits"
+                lines.append(Line(self._last["time"], [how, f"and the job {waits}"]))
         since = f", as the service had it that began at {self._began}" if len(had) > 1 else ""
         return Story(f"{head}{since}", lines, self._start)
 

@@ -215,8 +215,9 @@ def test_what_exceeds_a_limit_does_not_run_again(site, system, tmp_path, monkeyp
     [
         ("NODE_FAIL", (None, "its processes were killed: NODE_FAIL", True)),
         ("PREEMPTED", (None, "its processes were killed: PREEMPTED", True)),
-        ("CANCELLED", (143, "", True)),
-        ("TIMEOUT", (143, "", True)),
+        ("CANCELLED", (143, "CANCELLED", True)),
+        ("FAILED", (143, "", True)),
+        ("TIMEOUT", (143, "TIMEOUT", True)),
     ],
 )
 def test_who_got_a_signal_ends_as_the_site_says(site, system, tmp_path, state, known):

@@ -105,8 +105,19 @@ def test_a_release_while_no_service_is_there_is_told_by_the_next(grid, state):
         service.run(once=True)
     stories, _ = told(state, 1)
     assert stories[0][:2] == ["submitted", "held"]
+    assert stories[0][2:] == []  # the next service goes on
     assert "released" in stories[1]
     assert not [line for line in stories[1] if "taken in" in line]
+
+
+def test_the_story_of_a_held_job_ends_with_that(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["true"], 1, held=True)
+        service.step()
+        service.store.add(["true"], 1)
+        service.step()
+        assert told(state, 1)[0][0][-1] == "so far, and the job is held"
+    assert told(state, 1)[0][0][-1] == "the service ends, and the job is held"
 
 
 def test_what_people_undo_while_no_service_is_there_comes_before_what_follows(grid, state):
