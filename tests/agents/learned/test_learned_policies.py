@@ -77,6 +77,8 @@ def test_each_term_of_a_rank_is_what_its_name_says():
             "size-size": n * n,
             "arrival": job.arrival / 3600.0,
         }
+        given = (np.array([each]) for each in (job.predicted_time, job.size, job.arrival))
+        assert ranks.terms_of(*given)[0] == pytest.approx([*terms.values()], rel=1e-12)
         expected = sum(weights[name] * value for name, value in terms.items())
         assert rank_of(scheduler, job) == pytest.approx(expected, rel=1e-12)
 

@@ -12,7 +12,8 @@ from agents.balancers import DynamicLeastLoadScheduler
 from agents.learned import choices
 from agents.learned.policy import read
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.learning.cloning import Decision, agreement, fit
+from experiments.learning.cloning import Decision, _sent, agreement, fit
+from experiments.learning.lessons import Lessons
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from tests.experiments.commands import call
@@ -106,6 +107,23 @@ def test_what_its_terms_do_not_tell_is_told(tmp_path):
     got = call("learn", *words, "--teacher", "round-robin", "--out", out)
     assert "decisions of round-robin in 8 runs: it decides alike in" in " ".join(got.stdout.split())
     assert read(out) == policy
+
+
+def test_terms_are_those_that_compiled_scores_have():
+    """As they come back from an observation, of 32 bits, in runs with news of any age."""
+    rng, count = np.random.default_rng(3), 0
+    weights = rng.normal(size=(6, len(choices.TERMS)))
+    for row in weights:
+        kind = choices.choosing(dict(zip(choices.TERMS, row.tolist(), strict=True)))
+        scenario = Scenario.load("quickstart").changed(
+            mode="open", jobs=60, latency=5, load=0.9, local_scheduler="easy"
+        )
+        lesson = Lessons.of(scenario, 5, 1.0).training[0]
+        for each in _sent(lesson, kind):
+            scores = np.where(each.allowed, each.terms @ row, np.inf)
+            assert scores[each.chosen] == pytest.approx(scores.min(), abs=1e-3)
+            count += 1
+    assert count == 6 * 60
 
 
 def test_weights_that_are_known_are_found():
