@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import GLOBAL, Observation
-from experiments.learning.play import Choices, Play, Rules, scenario_of
+from experiments.learning.play import Choices, Play, Rules, check_options, scenario_of
 from experiments.learning.rewards import Reward
 from experiments.scenario.scenario import Scenario
 
@@ -97,6 +97,7 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         options : dict, optional
             ``{"set": ["load=0.9"]}`` changes parameters for this episode, as ``--set``.
         """
+        check_options(options)
         super().reset(seed=seed)
         of_run = int(self.np_random.integers(2**31)) if seed is None else seed
         self._play.begin(of_run, options)

@@ -84,6 +84,13 @@ def scenario_of(
     )
 
 
+def check_options(options: Mapping[str, Any] | None) -> None:
+    """Raise `GridError` for options of an episode that mean nothing."""
+    for name in options or {}:
+        if name != "set":
+            raise GridError(f"options: found {quoted(name)}; accepted: 'set'")
+
+
 class Play:
     """Runs of a scenario in which some agents decide, and the others are built in.
 
@@ -130,9 +137,6 @@ class Play:
         GridError
             For changes that cannot be made or have no effect, or if nobody is ever asked.
         """
-        for name in options or {}:
-            if name != "set":
-                raise GridError(f"options: found {quoted(name)}; accepted: 'set'")
         scenario = self._changed((options or {}).get("set", ()))
         made: Any = scenario.model(seed, made=partial(Episode, learning=self._learning))
         self.episode, self._replaced = made, set()

@@ -18,7 +18,7 @@ from gymnasium.vector.utils import batch_space, create_empty_array
 from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import GLOBAL, Observation
-from experiments.learning.play import Play, Rules, scenario_of
+from experiments.learning.play import Play, Rules, check_options, scenario_of
 from experiments.learning.rewards import REWARDS
 from experiments.learning.stepping import (
     INFO,
@@ -235,6 +235,7 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
                 raise GridError(f"seed: found {quoted(seed)}; accepted: {accepted}")
             self._draws = [np_random(each)[0] for each in known]
             seeds = known
+        check_options(options)
         self._options = options
         self._worlds = numba.typed.List()
         for at in range(self.num_envs):

@@ -18,6 +18,8 @@ from experiments.scenario.scenario import Scenario
 from experiments.scenario.toml import PLATFORM_KEYS
 from experiments.service.at_sites.drivers import DRIVERS, Driver
 from experiments.service.database import Database
+from experiments.service.store import LiveJob
+from experiments.show.numbers import counted
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
@@ -65,6 +67,19 @@ class LiveGrid:
         pair = [self.scenario.to_dict()[level] for level in ("global", "local")]
         pairs = [each for each in store.note("policies") or [] if each != pair]
         store.note("policies", [*pairs, pair])
+
+    def check_room(self, running: Sequence[LiveJob]) -> None:
+        """Raise `GridError` unless it has the sites where jobs run, and room for them there."""
+        sizes = {cluster.name: cluster.size for cluster in self.scenario.platform.clusters}
+        for job in running:
+            site = str(job.site)
+            held = sum(each.size for each in running if each.site == site)
+            if held > sizes.get(site, 0):
+                found = counted(sizes[site], "processor") if site in sizes else "no such site"
+                raise GridError(
+                    f"job {job.job}: runs at {site}, where jobs hold {counted(held, 'processor')}: "
+                    f"found {found}; accepted: a grid with room for them"
+                )
 
     def note_in(self, store: Database) -> None:
         """Have a file of jobs tell which grid they are served on, and which sites it ever had."""

@@ -17,7 +17,6 @@ from experiments.service.presence import is_service, locked
 from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import counted, duration, number
 from experiments.show.tables import print_rows, print_whole
-from grid.errors import GridError
 from grid.foreign import plain
 
 if TYPE_CHECKING:
@@ -49,20 +48,6 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
     print_rows(columns, rows, console)
 
 
-def _check_room(grid: LiveGrid, running: Sequence[LiveJob]) -> None:
-    """Raise `GridError` unless a grid has the sites where jobs run, and room for them there."""
-    sizes = {cluster.name: cluster.size for cluster in grid.scenario.platform.clusters}
-    for job in running:
-        site = str(job.site)
-        held = sum(each.size for each in running if each.site == site)
-        if held > sizes.get(site, 0):
-            found = counted(sizes[site], "processor") if site in sizes else "no such site"
-            raise GridError(
-                f"job {job.job}: runs at {site}, where jobs hold {counted(held, 'processor')}: "
-                f"found {found}; accepted: a grid with room for them"
-            )
-
-
 def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
     """Print what a service would serve, asking its sites no more than how large they are."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -84,6 +69,6 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
         own = 0 if store is not None and store.note("submitted") else len(grid.jobs)
         if store is not None:
             there = store.jobs("site IS NOT NULL AND ended IS NULL")
-            _check_room(grid, [job for job in there if may_run(job.job, store.folder_of(job))])
+            grid.check_room([job for job in there if may_run(job.job, store.folder_of(job))])
     jobs = f"{counted(left, 'job')} of before, {counted(own, 'job')} of the grid's own"
     console.print(f"{plain(str(folder), 200)}: {jobs}; nothing has begun", markup=False)

@@ -25,6 +25,7 @@ from experiments.service.at_sites.site import (
     claimant,
     end_of,
     ending,
+    may_run,
 )
 from experiments.service.attempts import runs_again
 from experiments.service.early import Early
@@ -99,6 +100,8 @@ class Service:
     def _begin(self, seed: int, opened: ExitStack) -> None:
         """Make the mirror, and take up what is there."""
         store, scenario = self.store, self.grid.scenario
+        there = store.jobs("site IS NOT NULL AND ended IS NULL")
+        self.grid.check_room([job for job in there if may_run(job.job, store.folder_of(job))])
         self._began = float(store.note("began") or store.note("began", time.time()))
         self.grid.note_in(store)
         self.model: Any = scenario.model(seed, made=Mirror)
@@ -333,11 +336,6 @@ class Service:
         for job in sorted(live, key=lambda each: each.started or math.inf):
             folder = self.store.folder_of(job)
             runs, there = end_of(job.job, folder) is None, job.site in names
-            if runs and claimant(folder) and not there:
-                raise GridError(
-                    f"{self.store.folder}: job {job.job} may run at {job.site}, which the grid "
-                    "does not have; accepted: a grid with that site"
-                )
             if runs and there and self._site(job).find(job, folder):
                 self._adopt(job, folder)
             elif claimant(folder) is None:  # it never began

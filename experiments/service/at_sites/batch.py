@@ -22,6 +22,7 @@ from experiments.service.at_sites.batch_system import (
     Listed,
     Look,
     RefusedError,
+    SilentError,
 )
 from experiments.service.at_sites.site import (
     ANSWERS,
@@ -135,7 +136,7 @@ class BatchSite:
         most: int = MOST,
     ) -> None:
         self.name = name
-        self.capacity = size if answered else 0
+        self.capacity = _capacity(system, size) if answered else 0
         self._size, self._system, self._prefix, self._tell = size, system, prefix, tell
         self._news: queue.SimpleQueue[Began | End | Told] = queue.SimpleQueue()
         self._jobs: dict[int, _Job] = {}
@@ -376,6 +377,13 @@ class BatchSite:
     def _tell_of(self, news: Began | End | Told) -> None:
         self._news.put(news)
         self._tell()
+
+
+def _capacity(system: BatchSystem, size: int) -> int:
+    """Return how many processors of a site are for our jobs as it is first looked at."""
+    with suppress(SilentError):
+        return max(0, min(size, system.look().capacity))
+    return 0
 
 
 def _place(job: LiveJob, site: str, folder: Path) -> bytes:

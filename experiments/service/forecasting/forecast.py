@@ -133,6 +133,11 @@ class Forecast:
             self.ends[rows, future] = records["finish"][started] + began
             self.sites[rows, future] = records["cluster"][started]
 
+    def forget(self, which: npt.NDArray[np.bool_]) -> None:
+        """Have jobs not start in some futures."""
+        self.starts[which] = self.ends[which] = math.nan
+        self.sites[which] = -1
+
     def rows(self, only: Collection[int] = ()) -> list[dict[str, Any]]:
         """Return what is expected of each job, or of some, ready for JSON.
 

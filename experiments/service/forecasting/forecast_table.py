@@ -54,7 +54,11 @@ def print_forecast(
     if away:
         where = plain(", ".join(away), 200)
         console.print(f"taken to have no more processors than now, for good: {where}")
-    if starting := [str(row["job"]) for row in rows if row["state"] == STARTING]:
+    given = [row for row in rows if row["state"] == STARTING]
+    if stuck := [str(row["job"]) for row in given if row["never"] == 1.0]:
+        which = f"{'job' if len(stuck) == 1 else 'jobs'} {', '.join(stuck[:NAMED])}"
+        console.print(f"given to sites that have too few processors for them now: {which}")
+    if starting := [str(row["job"]) for row in given if row["never"] < 1.0]:
         which = f"{'job' if len(starting) == 1 else 'jobs'} {', '.join(starting[:NAMED])}"
         more = ", ..." if len(starting) > NAMED else ""
         console.print(f"given to sites, and not begun there; as if they began now: {which}{more}")

@@ -12,8 +12,11 @@ from experiments.service.forecasting.forecast import Forecast, Progress, Questio
 from experiments.service.forecasting.futures import Present
 from experiments.service.forecasting.run_times import RunTimes
 from experiments.service.grid_file import LiveGrid, load_grid
-from experiments.service.store import DONE, FAILED, WAITING, LiveJob, Store
+from experiments.service.store import DONE, FAILED, STARTING, WAITING, LiveJob, Store
 from grid.errors import GridError
+
+NEVER = 1e9
+"""For how long a job that cannot begin holds the queue that it is in, s."""
 
 
 def forecast(
@@ -59,6 +62,8 @@ def forecast(
         ran = max(0.0, now - since) * rate
         most = max(ran, longest(each, grid, each.site or each.only))
         drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), most)
+        if is_stuck(each, limits):
+            drawn[:, row] = NEVER
     found = Forecast.of(live, futures, platform.names, now, times.known, limits)
     up = [
         limits.get(name, cluster.size)
@@ -70,7 +75,18 @@ def forecast(
         passing = chain(islice(passing, 1), others)
     for future, went in enumerate(passing):
         found.learn(future, went, began)
+    stuck = [is_stuck(each, limits) for each in live]
+    found.forget(found.starts - now > NEVER / 2.0)  # behind one of them
+    found.forget(np.tile(np.array(stuck, np.bool_)[:, np.newaxis], futures))
     return found
+
+
+def is_stuck(job: LiveJob, limits: Mapping[str, int]) -> bool:
+    """Return whether a job was given to a site that has too few processors for it now.
+
+    Of one with none nothing is known: it may be drained, or does not answer.
+    """
+    return job.state == STARTING and 0 < limits.get(str(job.site), job.size) < job.size
 
 
 def longest(job: LiveJob, grid: LiveGrid, only: str | None) -> float:

@@ -72,7 +72,7 @@ def explain(folder: Path, job: int) -> list[Story]:
     had = [each for each in had if each.lines]
     if not had:
         raise GridError(f"job {job}: not in {path}; accepted: one that a service has taken in")
-    return [each.story(had) for each in had]
+    return [each.story(had, event) for each in had]
 
 
 class _Had:
@@ -203,11 +203,18 @@ class _Had:
             if not line.parts[0].startswith(told_better[0]) and line.parts != told_better[1]
         ]
 
-    def story(self, had: Sequence[_Had]) -> Story:
-        """Return its story up to the end of the service, or so far; of those that had the job."""
-        how = (
-            "so far" if self is had[-1] else "the last that is known of the service: it was killed"
-        )
+    def story(self, had: Sequence[_Had], last_of_all: Event) -> Story:
+        """Return its story up to the end of the service, or so far; of those that had the job.
+
+        Parameters
+        ----------
+        had : sequence of _Had
+            What each service had of it.
+        last_of_all : Event
+            The last that happened, to this service or another.
+        """
+        goes_on = self is had[-1] and last_of_all is self._last
+        how = "so far" if goes_on else "the last that is known of the service: it was killed"
         how = "the service ends" if self._last["event"] == ENDED else how
         self._hearing.hear({**self._last, "event": ENDED, "interrupted": False, "words": how})
         head = f"Job {self._job.job}: {words.needs(self._job.size, self._deadline, None)}"
@@ -223,7 +230,7 @@ class _Had:
             lines += ends
             if not ends and self is had[-1]:  # no agent has it
                 waits = "is held" if self._job.held else "waits"
-                lines.append(Line(self._last["time"], [how, f"and the job {waits}"]))
+                lines.append(Line(last_of_all["time"], ["so far", f"and the job {waits}"]))
         since = f", as the service had it that began at {self._began}" if len(had) > 1 else ""
         return Story(f"{head}{since}", lines, self._start)
 

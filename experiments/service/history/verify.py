@@ -14,6 +14,7 @@ from experiments.events.job_events import STARTED
 from experiments.events.log import BEGAN, BEGUN, EXITED
 from experiments.events.log import FAILED as NEVER_RAN
 from experiments.events.reading import events_of_file
+from experiments.service.at_sites.batch import SIGNALLED
 from experiments.service.at_sites.site import began_at, claimant, end_of
 from experiments.service.history import audit
 from experiments.service.store import DONE, ENDED, FAILED, LOST, RUNNING, LiveJob, Store
@@ -82,7 +83,9 @@ def _left(folder: Path, kept: Sequence[LiveJob]) -> Problems:
         began, end = began_at(place), end_of(job.job, place)
         if began is not None and abs(began - (job.started or 0.0)) > ALIKE:
             yield f"{job}: started at {job.started}; its folder says {began}"
-        if end is not None and job.ended is not None and job.exit_status != end.exit_status:
+        killed = job.exit_status is None and end is not None and end.exit_status in SIGNALLED
+        alike = killed or (end is not None and job.exit_status == end.exit_status)
+        if end is not None and job.ended is not None and not alike:
             yield f"{job}: exit status {job.exit_status}; its folder says {end.exit_status}"
         if end is None and job.exit_status is not None:
             yield f"{job}: exit status {job.exit_status}; its folder has none"

@@ -197,6 +197,22 @@ def test_processes_that_share_futures_change_nothing(tmp_path, monkeypatch):
     assert np.ptp(one.ends, axis=1).min() > 0.0
 
 
+def test_who_cannot_begin_never_does_nor_do_those_behind(tmp_path):
+    """As given to a site just before its nodes were drained."""
+    grid = grid_of(tmp_path, 8, 2)
+    jobs = [job(1, "starting", site="A", size=6), running(2, NOW - 10.0), job(3, size=4, only="A")]
+    jobs += [job(4, size=2, only="B")]
+    found = forecast(grid, jobs, {"A": 4}, BEGAN, NOW, futures=3)
+    never = {row["job"]: row["never"] for row in found.rows()}
+    assert never == {1: 1.0, 2: 0.0, 3: 1.0, 4: 0.0}
+    drained = forecast(grid, jobs[:1], {"A": 0}, BEGAN, NOW, futures=2)
+    assert drained.rows()[0]["never"] == 0.0
+    assert {row["job"]: row["start"] for row in found.rows()}[3] is None
+    (of_a, of_b) = found.of_sites()
+    assert of_a["over"]["95"] == pytest.approx(NOW + 90.0)
+    assert of_b["over"]["95"] == pytest.approx(NOW + 100.0)
+
+
 def test_batch_systems_end_jobs_at_their_limits(tmp_path):
     """Which are whole minutes, longer at slow sites; where one has none, jobs may run there."""
     slurm, local = object.__new__(Driver), object.__new__(Driver)

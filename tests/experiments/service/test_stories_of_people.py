@@ -117,7 +117,7 @@ def test_the_story_of_a_held_job_ends_with_that(grid, state):
         service.store.add(["true"], 1)
         service.step()
         assert told(state, 1)[0][0][-1] == "so far, and the job is held"
-    assert told(state, 1)[0][0][-1] == "the service ends, and the job is held"
+    assert told(state, 1)[0][0][-1] == "so far, and the job is held"
 
 
 def test_what_people_undo_while_no_service_is_there_comes_before_what_follows(grid, state):
