@@ -58,7 +58,7 @@ def at_work(grid, state):
 
     thread = threading.Thread(target=serve)
     thread.start()
-    assert there.wait(60)
+    assert there.wait(300)  # it may have to be compiled
     try:
         yield said
     finally:
