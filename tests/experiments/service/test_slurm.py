@@ -334,6 +334,11 @@ def test_clusters_by_psij(grid, state, clusters, monkeypatch):
 def test_a_shadow_sees_what_slurm_did(grid, state, clusters, tmp_path):
     of, told = clusters["a"], []
     usual = "-D", str(tmp_path), "-o", "/dev/null", "--parsable"
+    ask(of, "scancel", "--me")  # what tests before may have left
+    begun = time.monotonic()
+    while ask(of, "squeue", "-h").strip():
+        assert time.monotonic() - begun < SOON
+        time.sleep(0.2)
     held = int(ask(of, "sbatch", *usual, "-n", "1", "-H", "--wrap", "true"))
 
     def seen():
