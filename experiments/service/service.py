@@ -103,8 +103,8 @@ class Service:
         there = store.jobs("site IS NOT NULL AND ended IS NULL")
         self.grid.check_room([job for job in there if may_run(job.job, store.folder_of(job))])
         self._began = float(store.note("began") or store.note("began", time.time()))
-        self.grid.note_in(store)
         self.model: Any = scenario.model(seed, made=Mirror)
+        self.grid.note_in(store)  # which it can serve
         self._early = Early(self.model, self.sites, store)
         self._early.begin(self.grid.drivers, store.note("mark"), self._say)
         audit = Audit(self.model, store.folder, scenario, self._began)
