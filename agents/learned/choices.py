@@ -1,18 +1,19 @@
 """Global schedulers that send each job where a score that was learned is lowest.
 
-The score of a cluster is a weighted sum of `TERMS`, of what brokers know.
+The score of a cluster is a weighted sum of `TERMS`, of what brokers know, and what units add.
 """
 
 from __future__ import annotations
 
 import copyreg
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from agents.learned.formula import Floats, array_of
+from agents.learned.formula import Floats
+from agents.learned.units import Unit, numbers_of, weighed
 from agents.schedulers import GlobalScheduler
 from grid.kernel.compile import compiled
 from grid.kernel.state import WAIT
@@ -27,6 +28,7 @@ TERMS = {
     "share": "s",
 }
 """Terms of the score of a cluster, by name."""
+COUNT = len(TERMS)
 SYMBOLS = (
     "t: predicted time of the job there, s; l: load, s; q: jobs that wait there; "
     "f: share of its processors that are free; e: 1 if the job fits in these, else 0; s: share of "
@@ -44,7 +46,7 @@ class LearnedChoice(GlobalScheduler):
     uses_deadlines = False
     label = "LEARNED"
     weights: ClassVar[Floats] = np.zeros(len(TERMS))
-    """Of `TERMS`."""
+    """Of `TERMS`, then those of units (`numbers_of`)."""
 
     def memory(self) -> Floats:
         """Return a copy of the weights."""
@@ -54,21 +56,22 @@ class LearnedChoice(GlobalScheduler):
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
         """Choose the cluster of the lowest score; of equals, the one of lowest index."""
         best, least = WAIT, np.inf
+        units = (len(memory) - COUNT) // (2 + COUNT)
         for cluster in range(known.clusters):
             if job.size > known.up[cluster]:
                 continue
             time = job.predicted_runtime / known.rate[cluster]
             free, size = known.free[cluster], known.size[cluster]
-            score = (
-                memory[0] * math.log(1.0 + time)
-                + memory[1] * math.log(1.0 + known.load[cluster])
-                + memory[2] * math.log(1.0 + time + known.load[cluster])
-                + memory[3] * math.log(1.0 + known.waiting[cluster])
-                + memory[4] * free / size
-                + memory[6] * job.size / size
+            terms = (
+                math.log(1.0 + time),
+                math.log(1.0 + known.load[cluster]),
+                math.log(1.0 + time + known.load[cluster]),
+                math.log(1.0 + known.waiting[cluster]),
+                free / size,
+                1.0 if job.size <= free else 0.0,
+                job.size / size,
             )
-            if job.size <= free:
-                score += memory[5]
+            score = weighed(memory.ctypes.data, units, terms)
             if score < least or best == WAIT:
                 best, least = cluster, score
         return best
@@ -78,16 +81,16 @@ class _Choosing(type):
     """The type of these classes, which are pickled as what makes them."""
 
 
-def choosing(weights: Mapping[str, float]) -> type[GlobalScheduler]:
-    """Return a global scheduler that scores clusters by weights of `TERMS`.
+def choosing(weights: Mapping[str, float], units: Sequence[Unit] = ()) -> type[GlobalScheduler]:
+    """Return a global scheduler that scores clusters by weights of `TERMS`, and by units.
 
     Its ``weights`` are an array, whose numbers may be changed between runs.
     """
     own = {
         "__doc__": LearnedChoice.__doc__,
         "__module__": __name__,
-        "given": (dict(weights),),
-        "weights": array_of(weights, TERMS),
+        "given": (dict(weights), tuple(units)),
+        "weights": numbers_of(weights, units, TERMS),
     }
     made: Any = _Choosing("LearnedChoice", (LearnedChoice,), own)
     return made

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 Floats = npt.NDArray[np.float64]
+
+HUGE = 1e9
+"""Weights are not larger than this, so that sums are numbers."""
+Weight = Annotated[float, Field(strict=True, ge=-HUGE, le=HUGE, allow_inf_nan=False)]
 
 FIGURES = 4
 """Significant figures of weights as they are shown."""

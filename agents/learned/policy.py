@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +13,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from agents.importing import beside_scenarios
 from agents.learned import LEARNED, choices, ranks
-from agents.learned.formula import formula_of
+from agents.learned.formula import Floats, Weight, formula_of
+from agents.learned.units import Unit, units_of
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from grid.accepted import accepted, place_of
 from grid.errors import GridError
@@ -23,10 +25,9 @@ from grid.strict import json_of, text_of
 
 WHAT = "a policy that `metasched learn` wrote"
 
-HUGE = 1e9
-"""Weights are not larger than this, so that sums are numbers."""
+MOST_UNITS = 256
+"""Of a network, at most."""
 
-Weight = Annotated[float, Field(strict=True, ge=-HUGE, le=HUGE, allow_inf_nan=False)]
 Time = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -76,6 +77,8 @@ class LearnedPolicy(BaseModel):
         Of a local one, which jobs of its queue start, a key of `ranks.SERVICES`.
     weights : dict of str to float
         Of the terms of its formula, by name.
+    units : tuple of Unit
+        Of a network, whose output is added to that.
     lessons : Lessons
         What it was learned from.
 
@@ -91,12 +94,18 @@ class LearnedPolicy(BaseModel):
     agent: Literal["global", "local"]
     service: Literal["head", "fpfs", "easy", "conservative"] = "head"
     weights: dict[str, Weight]
+    units: Annotated[tuple[Unit, ...], Field(max_length=MOST_UNITS)] = ()
     lessons: Lessons = Lessons()
 
     @property
     def terms(self) -> dict[str, str]:
         """The terms that there are, by name."""
         return ranks.TERMS if self.agent == "local" else choices.TERMS
+
+    @property
+    def of_units(self) -> dict[str, str]:
+        """Those that units may read."""
+        return ranks.OF_UNITS if self.agent == "local" else choices.TERMS
 
     @property
     def symbols(self) -> str:
@@ -106,18 +115,29 @@ class LearnedPolicy(BaseModel):
     @property
     def formula(self) -> str:
         """The formula, whose lowest value goes first."""
-        return formula_of(self.weights, self.terms)
+        told, units = formula_of(self.weights, self.terms), len(self.units)
+        if not units:
+            return told
+        return f"{told} + what a network of {units} unit{'s' * (units > 1)} adds"
+
+    def with_numbers(self, numbers: Floats) -> LearnedPolicy:
+        """Return it with other weights and units, from the array that its scheduler has of them."""
+        weights, units = units_of(numbers, self.terms)
+        read = [{name: unit.weights[name] for name in self.of_units} for unit in units]
+        found = tuple(replace(unit, weights=of) for unit, of in zip(units, read, strict=True))
+        return self.model_copy(update={"weights": weights, "units": found})
 
     def scheduler(self) -> type[GlobalScheduler | LocalScheduler]:
         """Return a scheduler that decides so."""
         if self.agent == "local":
-            return ranks.ranking(self.weights, self.service)
-        return choices.choosing(self.weights)
+            return ranks.ranking(self.weights, self.service, self.units)
+        return choices.choosing(self.weights, self.units)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file; an `OSError` if it cannot be."""
-        of_local = {"service"} if self.agent == "global" else set()
-        text = json.dumps(self.model_dump(mode="json", exclude=of_local), indent=1)
+        without = {"service"} if self.agent == "global" else set()
+        without |= set() if self.units else {"units"}
+        text = json.dumps(self.model_dump(mode="json", exclude=without), indent=1)
         Path(path).write_text(f"{text}\n", encoding="utf-8")
 
     @classmethod
@@ -139,13 +159,17 @@ class LearnedPolicy(BaseModel):
             key = place_of(error["loc"]) or str(error["loc"][0])
             if error["type"] == "missing":
                 raise GridError(f"{where}: {key}: missing; accepted: {WHAT}") from None
-            if error["type"] == "extra_forbidden":
+            if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
                 raise GridError(f"{where}: {key}: unknown key; accepted: {WHAT}") from None
             wrong = quoted(error["input"])
             raise GridError(f"{where}: {key}: found {wrong}; {accepted([error])}") from None
-        if unknown := [name for name in found.weights if name not in found.terms]:
-            wrong = f"found {quoted(unknown[0])}; {meant(unknown[0], found.terms)}"
-            raise GridError(f"{where}: weights: {wrong}")
+        named = [("weights", found.weights, found.terms)]
+        for at, unit in enumerate(found.units):
+            named.append((f"units.{at}.weights", unit.weights, found.of_units))
+        for key, weights, terms in named:
+            if unknown := [name for name in weights if name not in terms]:
+                wrong = f"found {quoted(unknown[0])}; {meant(unknown[0], terms)}"
+                raise GridError(f"{where}: {key}: {wrong}")
         return found
 
 

@@ -1,15 +1,15 @@
 """Local schedulers that serve jobs by a rank that was learned.
 
 The rank of a job is a weighted sum of `TERMS`, in which its time is that which is predicted on the
-cluster. It is fixed when the job lands, as all ranks are: what a job gains while it waits is its
-weight of ``arrival``, for all jobs grow older alike.
+cluster, and what units add. It is fixed when the job lands, as all ranks are: what a job gains
+while it waits is its weight of ``arrival``, which units do not read, for all jobs grow older alike.
 """
 
 from __future__ import annotations
 
 import copyreg
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,10 @@ from agents.disciplines import (
     FcfsScheduler,
     FpfsScheduler,
 )
-from agents.learned.formula import Floats, array_of
+from agents.learned.formula import Floats
+from agents.learned.units import Unit, numbers_of, weighed
 from agents.schedulers import LocalScheduler
 from grid.kernel.compile import compiled
-from grid.kernel.execution_times import number_at
 
 TERMS = {
     "time": "log t",
@@ -34,6 +34,8 @@ TERMS = {
     "arrival": "h",
 }
 """Terms of a rank, by name."""
+OF_UNITS = {name: term for name, term in TERMS.items() if name != "arrival"}
+"""Those that units read: what they add then stays right as jobs grow older."""
 SYMBOLS = "t: 1 + predicted time, s; n: processors; h: submitted, hours after the run began"
 
 HOUR = 3600.0
@@ -55,21 +57,15 @@ def terms_of(time: Floats, size: Floats, arrival: Floats) -> Floats:
     return np.stack(terms, axis=-1)
 
 
-def rank_by(weights: Floats) -> Any:
-    """Return a compiled `priority` by weights of `TERMS`: those that the array has at the time."""
-    address = weights.ctypes.data
+def rank_by(numbers: Floats) -> Any:
+    """Return a compiled `priority` by the numbers that the array has at the time (`numbers_of`)."""
+    address, units = numbers.ctypes.data, (len(numbers) - len(TERMS)) // (2 + len(TERMS))
 
     @compiled(cache=False)
     def priority(job: Any, now: float) -> float:
         time, size = math.log(1.0 + job.predicted_time), math.log(job.size)
-        return (
-            number_at(address, 0) * time
-            + number_at(address, 1) * size
-            + number_at(address, 2) * time * size
-            + number_at(address, 3) * time * time
-            + number_at(address, 4) * size * size
-            + number_at(address, 5) * job.arrival / HOUR
-        )
+        terms = time, size, time * size, time * time, size * size, job.arrival / HOUR
+        return weighed(address, units, terms)
 
     return priority
 
@@ -78,8 +74,10 @@ class _Ranking(type):
     """The type of these classes, which are pickled as what makes them."""
 
 
-def ranking(weights: Mapping[str, float], service: str) -> type[LocalScheduler]:
-    """Return a local scheduler that ranks jobs by weights of `TERMS`.
+def ranking(
+    weights: Mapping[str, float], service: str, units: Sequence[Unit] = ()
+) -> type[LocalScheduler]:
+    """Return a local scheduler that ranks jobs by weights of `TERMS`, and by units.
 
     Its ``weights`` are an array, whose numbers may be changed between runs.
 
@@ -88,10 +86,11 @@ def ranking(weights: Mapping[str, float], service: str) -> type[LocalScheduler]:
     weights : mapping of str to float
     service : str
         A key of `SERVICES`.
+    units : sequence of Unit
     """
-    numbers = array_of(weights, TERMS)
+    numbers = numbers_of(weights, units, TERMS)
     own = {
-        "given": (dict(weights), service),
+        "given": (dict(weights), service, tuple(units)),
         "__doc__": "By a rank that was learned.",
         "__module__": __name__,
         "label": "LEARNED",

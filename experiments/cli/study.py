@@ -128,7 +128,7 @@ def saturation(
 def _cloned(chosen: Scenario, *how: Any) -> tuple[Any, Any]:
     """Return a policy that was cloned, and what shows it."""
     context = click.get_current_context()
-    for name in ("steps", "workers"):
+    for name in ("method", "steps", "workers"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise GridError(f"--{name}: found with --teacher; accepted: one of them")
     try:
@@ -160,12 +160,18 @@ def _cloned(chosen: Scenario, *how: Any) -> tuple[Any, Any]:
     help="What is to be best, on average over runs.",
 )
 @click.option(
+    "--method",
+    type=click.Choice(["evolution", "ppo"]),
+    default="evolution",
+    show_default=True,
+    help="Find the weights of a formula, or train a network, too (extra ppo).",
+)
+@click.option(
     "--steps",
     type=Number(1),
-    default=5_000_000,
-    show_default=True,
     metavar="N",
-    help="Jobs to schedule while learning, about, in all runs together.",
+    help="Jobs to schedule while learning, about, in all runs together (default: 5,000,000; by "
+    "ppo 1,000,000 choices).",
 )
 @click.option(
     "--teacher",
@@ -182,7 +188,8 @@ def learn(
     out: str,
     agent: str,
     objective: str,
-    steps: int,
+    method: str,
+    steps: int | None,
     teacher: str | None,
     window: float,
     workers: int | None,
@@ -213,7 +220,9 @@ def learn(
             chosen = chosen_scenario(scenario, **options)
             check_files([(out, "a policy")], None, chosen.logs)
             if teacher is None:
-                how = agent, objective, steps, seed, window, workers or cores()
+                if method == "ppo" and workers is not None:
+                    raise GridError("--workers: found with ppo, which has one process")
+                how = agent, method, objective, steps, seed, window, workers or cores()
                 found, show = learn_policy(chosen, *how, watch), print_learned
             else:
                 found, show = _cloned(chosen, agent, teacher, objective, seed, window, watch)

@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.learned import choices, ranks
+from agents.learned import ranks
 from agents.learned.formula import Floats
 from agents.learned.policy import LearnedPolicy
 from agents.schedulers import PlanningScheduler
-from experiments.learning.agents import GLOBAL, LOCAL, Observation
-from experiments.learning.learning import Compared, compared, learned_from
+from experiments.learning.agents import GLOBAL, LOCAL
+from experiments.learning.comparison import Compared, compared
+from experiments.learning.learning import learned_from
 from experiments.learning.lessons import Lesson, Lessons, first_policy
-from experiments.learning.observing import LONG, MANY
 from experiments.learning.play import Play, Rules
+from experiments.learning.terms import of_clusters
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -39,8 +40,6 @@ GAIN = 0.002
 """Share of decisions that a further term has to have agree."""
 FIGURES = 6
 """Significant figures of weights: what differs beyond is the machine's."""
-ROUNDING = 1e-5
-"""Shares of processors that differ by no more are the same, for observations are of 32 bits."""
 
 
 class Decision(NamedTuple):
@@ -211,7 +210,7 @@ def _sent(lesson: Lesson, teacher: str) -> Iterator[Decision]:
         if chosen < 0 or not allowed[chosen]:  # it was rejected, or sent again, as from failures
             play.act({GLOBAL: int(seen["action_mask"].argmax())})
             continue
-        yield Decision(terms_of(seen), allowed, chosen)
+        yield Decision(of_clusters(seen), allowed, chosen)
         play.act({GLOBAL: chosen})
     starts = [each for records in played for each in records["start"].tolist()]
     if not np.array_equal(np.sort(starts), np.sort(done["start"]), equal_nan=True):
@@ -244,24 +243,6 @@ def _started(lesson: Lesson, teacher: str) -> Iterator[Decision]:
                     yield Decision(shown, allowed, int(seen.searchsorted(job)))
 
 
-def terms_of(seen: Observation) -> Floats:
-    """Return the terms of the score of each cluster (`choices.TERMS`), as they were observed."""
-    told = seen["clusters"].astype(np.float64)
-    size, free, _, waiting, load, _, time = told.T
-    share = float(seen["job"][0]) / size
-    time, load = time * math.log1p(LONG), load * math.log1p(LONG)
-    terms = {
-        "time": time,
-        "load": load,
-        "time-load": np.log1p(np.expm1(time) + np.expm1(load)),
-        "waiting": waiting * math.log1p(MANY),
-        "free": free,
-        "fits": (share <= free + ROUNDING).astype(np.float64),
-        "share": share,
-    }
-    return np.stack([terms[name] for name in choices.TERMS], axis=1)
-
-
 def fit(decisions: Sequence[Decision]) -> Floats:
     """Return weights by which the clusters that were chosen have the lowest scores.
 
@@ -271,7 +252,7 @@ def fit(decisions: Sequence[Decision]) -> Floats:
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> terms = rng.uniform(size=(200, 3, len(choices.TERMS)))
+    >>> terms = rng.uniform(size=(200, 3, 4))
     >>> known = [Decision(each, np.ones(3, bool), each[:, 1].argmin()) for each in terms]
     >>> weights = fit(known)
     >>> np.flatnonzero(weights).tolist(), agreement(weights, known)

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.learned.policy import LearnedPolicy
-from experiments.learning.learning import BEGUN, Learned
+from experiments.learning.comparison import BEGUN
+from experiments.learning.learning import EVOLUTION, Learned
 from experiments.show.labels import heading, label, scale_of, scale_of_difference, told
 from experiments.show.numbers import counted, percent
 from experiments.show.tables import print_whole
@@ -22,11 +23,14 @@ def print_learned(found: Learned, path: str, console: Console) -> None:
     _print_formula(found.policy, console)
     lessons, of = found.lessons, "window" if found.lessons.windows else "run"
     several = counted(len(lessons.training), of)
+    evolved = found.method == EVOLUTION
+    made = f"{counted(found.steps, 'job' if evolved else 'choice')} were "
+    made += "scheduled" if evolved else "taken"
+    turns = counted(found.turns, "generation" if evolved else "update")
     console.print(
-        f"learned from {several} of {counted(lessons.jobs, 'job')} together, in which "
-        f"{counted(found.jobs, 'job')} were scheduled: {label(found.metric)} "
-        f"{told(found.metric, found.before)} as it began, {told(found.metric, found.after)} after "
-        f"{counted(found.generations, 'generation')}",
+        f"learned from {several} of {counted(lessons.jobs, 'job')} together, in which {made}: "
+        f"{label(found.metric)} {told(found.metric, found.before)} as it began, "
+        f"{told(found.metric, found.after)} after {turns}",
         highlight=False,
     )
     local = found.policy.agent == "local"

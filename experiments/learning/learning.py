@@ -2,72 +2,38 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import pandas as pd
-
-from agents.learned.formula import Floats, array_of
+from agents.learned.formula import Floats
 from agents.learned.policy import LearnedPolicy
 from agents.learned.policy import Lessons as LearnedFrom
+from agents.learned.units import numbers_of
+from experiments.learning.comparison import BEGUN, Compared, compared
 from experiments.learning.evolution import Generation, evolve, population_of
-from experiments.learning.lessons import Lesson, Lessons, Trial, first_policy, value_of
+from experiments.learning.lessons import Lesson, Lessons, Trial, first_policy
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import number
 from experiments.studies.definition import MORE_IS_BETTER
-from experiments.studies.ranking import differences, surely_apart
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.progress import SweepProgress
-from experiments.sweeps.statistics import Interval, mean_interval
 from grid.errors import GridError
+from grid.foreign import quoted
+from grid.names import meant
 
-OTHERS = {"local": ("fcfs", "sjf", "easy"), "global": ("dll", "ect")}
-"""Schedulers that a learned one is compared with, beside the scenario's own."""
-OURS, BEGUN = "learned", "as it began"
-"""What is compared: with the weights that were learned, and with those before."""
-
-
-class Compared:
-    """How a learned policy did on runs that are held out, and how another did.
-
-    Attributes
-    ----------
-    name : str
-        Of the other.
-    mean : float
-        Of the metric of the other.
-    difference : Interval
-        The learned one's minus that, of one run.
-    better : int
-        Runs in which the learned one was better.
-    learned_is_better : bool
-        On average.
-    surely : bool
-        They surely differ (`surely_apart`, of all others together).
-    """
-
-    def __init__(self, name: str, ours: pd.Series, other: pd.Series, more_is_better: bool) -> None:
-        self.name, self.mean = name, float(other.mean())
-        self.differences = differences(ours, other)
-        self.difference: Interval = mean_interval(self.differences)
-        good = self.differences > 0 if more_is_better else self.differences < 0
-        self.better, self.surely = int(good.sum()), False
-        self.learned_is_better = (self.difference.mean > 0) == more_is_better
-
-    def summary(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        return {
-            "policy": self.name,
-            "mean": self.mean,
-            "difference": self.difference.mean,
-            "half_width": self.difference.half_width,
-            "better_in": self.better,
-            "surely": self.surely,
-        }
+EVOLUTION, PPO = "evolution", "ppo"
+"""Methods: CMA-ES finds the weights of a formula, or PPO trains a network beside it, too."""
+STEPS = {EVOLUTION: 5_000_000, PPO: 1_000_000}
+"""How many steps are made unless one says."""
+REWARDS = {
+    "mean_bounded_slowdown": "bounded_slowdown",
+    "mean_wait": "wait",
+    "mean_turnaround": "turnaround",
+}
+"""What PPO rewards jobs with as they end, by what is to be best."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +45,13 @@ class Learned:
     policy : LearnedPolicy
     metric : str
     lessons : Lessons
-    generations : int
-        After which it was the best.
-    jobs : int
-        That were scheduled in all runs together while it was learned.
+    method : str
+        `EVOLUTION` or `PPO`.
+    turns : int
+        Generations of the former, or updates of the latter, after which it was the best.
+    steps : int
+        Jobs that were scheduled in all runs together while it was learned; of `PPO`, choices that
+        were taken.
     before, after : float
         Mean of the metric over the runs that it was learned from, with the weights to begin with
         and with its own.
@@ -94,8 +63,9 @@ class Learned:
     policy: LearnedPolicy
     metric: str
     lessons: Lessons
-    generations: int
-    jobs: int
+    method: str
+    turns: int
+    steps: int
     before: float
     after: float
     held_out: float
@@ -108,11 +78,12 @@ class Learned:
             "formula": self.policy.formula,
             "weights": self.policy.weights,
             "metric": self.metric,
+            "method": self.method,
             "training": {
                 "runs": len(self.lessons.training),
                 "jobs": self.lessons.jobs,
-                "generations": self.generations,
-                "scheduled": self.jobs,
+                "generations" if self.method == EVOLUTION else "updates": self.turns,
+                "scheduled" if self.method == EVOLUTION else "choices": self.steps,
                 "before": self.before,
                 "after": self.after,
             },
@@ -127,8 +98,9 @@ class Learned:
 def learn(
     scenario: Scenario,
     agent: str,
+    method: str,
     metric: str,
-    steps: int,
+    steps: int | None,
     seed: int,
     window: float,
     workers: int,
@@ -142,16 +114,19 @@ def learn(
         Whose other schedulers stay as they are.
     agent : str
         "global" or "local": all of these are alike.
+    method : str
+        `EVOLUTION` or `PPO`.
     metric : str
         What is to be best: its mean over runs.
-    steps : int
-        Jobs to be scheduled, about, all runs together; there is one generation at least.
+    steps : int or None
+        Jobs to be scheduled, or with `PPO` choices to be taken, about, all runs together; there is
+        one generation or update at least. None: as many as `STEPS` says.
     seed : int
         Of the search, and of the first run.
     window : float
         Of a log, how long a run is, s.
     workers : int
-        Processes.
+        Processes, of evolution.
     progress : SweepProgress
 
     Raises
@@ -160,31 +135,40 @@ def learn(
         If nothing can be learned so.
     """
     first = first_policy(scenario, agent)
+    if method == PPO:
+        trainer = _trainer(scenario, first, metric)
+        first = trainer.with_network(first)
     lessons = Lessons.of(scenario, seed, window)
     trial = Trial(first, lessons.training, metric)
-    start = array_of(first.weights, first.terms)
+    start = numbers_of(first.weights, first.units, first.terms)
     begun = Generation(start, trial.loss(start))  # which compiles, and refuses what is amiss
-    size = population_of(len(start))
-    generations = max(1, round(steps / (size * lessons.jobs)))
+    size, steps = population_of(len(start)), steps or STEPS[method]
+    tried = {begun.loss}
     with ExitStack() as opened:
-        losses = partial(_losses_here, trial)
-        if workers > 1:
-            begin = partial(_take, first, lessons.training, metric)
-            crew = opened.enter_context(local_workers(min(workers, size), begin, kept=False))
-            losses = partial(_losses, crew.executor)
-        tried = {begun.loss}
-        found = evolve(begun, partial(_noted, tried, losses), generations, seed)
+        if method == PPO:
+            of_turn, unit = trainer.WORLDS * trainer.CHOICES, "update"
+            turns = max(1, round(steps / of_turn))
+            how = begun, trial.loss, first, lessons.training, REWARDS[metric], turns, seed
+            found, made = trainer.train(*how), turns * of_turn
+        else:
+            turns, unit = max(1, round(steps / (size * lessons.jobs))), "generation"
+            losses = partial(_losses_here, trial)
+            if workers > 1:
+                begin = partial(_take, first, lessons.training, metric)
+                crew = opened.enter_context(local_workers(min(workers, size), begin, kept=False))
+                losses = partial(_losses, crew.executor)
+            found = evolve(begun, partial(_noted, tried, losses), turns, seed)
+            made = (1 + turns * size) * lessons.jobs
         came = [next(found)]
-        came += progress.one_by_one(found, generations, "generation")
+        came += progress.one_by_one(found, turns, unit)
     best = came[-1]
-    if len(tried) == 1:
+    if len(tried) == 1 and method == EVOLUTION:
         raise GridError(
             f"--objective: found {metric}, which is {number(abs(best.loss))} whatever the weights; "
             "accepted: one that depends on them"
         )
-    weights = dict(zip(first.terms, best.weights.tolist(), strict=True))
     of = learned_from(scenario, metric, seed, lessons)
-    policy = first.model_copy(update={"weights": weights, "lessons": of})
+    policy = first.with_numbers(best.weights).model_copy(update={"lessons": of})
     sign = -1.0 if metric in MORE_IS_BETTER else 1.0
     begun_with = {BEGUN: first.scheduler()}
     held_out, others = compared(scenario, policy, begun_with, lessons, metric, progress)
@@ -192,13 +176,39 @@ def learn(
         policy,
         metric,
         lessons,
+        method,
         next(number for number, each in enumerate(came) if each.loss == best.loss),
-        (1 + generations * size) * lessons.jobs,
+        made,
         sign * came[0].loss,
         sign * best.loss,
         held_out,
         others,
     )
+
+
+def _trainer(scenario: Scenario, first: LearnedPolicy, metric: str) -> Any:
+    """Return what trains networks, if it can do so.
+
+    Raises
+    ------
+    GridError
+        For what it cannot do, or where it is not installed.
+    """
+    if metric not in REWARDS:
+        raise GridError(f"--objective: found {quoted(metric)} with ppo; {meant(metric, REWARDS)}")
+    if first.agent == "local" and first.service != "fpfs":
+        found = quoted(scenario.to_dict()["local"])
+        raise GridError(
+            f"--local: found {found} with ppo; accepted: fpfs, by which jobs start that fit, in an "
+            "order that is learned"
+        )
+    try:
+        from experiments.learning import ppo
+    except ImportError as error:
+        raise GridError(
+            f"--method: found ppo without {error.name}; accepted: pip install 'metasched[ppo]'"
+        ) from None
+    return ppo
 
 
 def learned_from(scenario: Scenario, metric: str, seed: int, lessons: Lessons) -> LearnedFrom:
@@ -210,51 +220,6 @@ def learned_from(scenario: Scenario, metric: str, seed: int, lessons: Lessons) -
         logs=dict.fromkeys(lessons.digests.values(), lessons.windows),
         starts=dict.fromkeys(lessons.digests.values(), lessons.start) if lessons.start else {},
     )
-
-
-def compared(
-    scenario: Scenario,
-    policy: LearnedPolicy,
-    with_: Mapping[str, Any],
-    lessons: Lessons,
-    metric: str,
-    progress: SweepProgress,
-) -> tuple[float, tuple[Compared, ...]]:
-    """Return the mean of the metric over runs that are held out, and how others did there.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Whose own scheduler is among the others.
-    policy : LearnedPolicy
-    with_ : mapping of str to type
-        More of the others, by what they are called.
-    lessons : Lessons
-    metric : str
-    progress : SweepProgress
-    """
-    level = f"{policy.agent}_scheduler"
-    own = scenario.to_dict()[policy.agent]
-    kinds: dict[str, Any] = {OURS: policy.scheduler(), own: getattr(scenario, level)}
-    kinds |= {name: name for name in OTHERS[policy.agent] if name != own}
-    kinds |= with_
-    runs = [(name, kind, lesson) for name, kind in kinds.items() for lesson in lessons.held_out]
-
-    def values() -> Iterator[float]:
-        for _, kind, (run, seed) in runs:
-            of = dataclasses.replace(run.scenario, **{level: kind})
-            yield value_of(Lesson(dataclasses.replace(run, scenario=of), seed), metric)
-
-    came = [*progress.one_by_one(values(), len(runs), "held-out run")]
-    samples: dict[str, list[float]] = {}
-    for (name, *_), value in zip(runs, came, strict=True):
-        samples.setdefault(name, []).append(value)
-    ours = pd.Series(samples.pop(OURS))
-    more = metric in MORE_IS_BETTER
-    others = [Compared(name, ours, pd.Series(each), more) for name, each in samples.items()]
-    for each, sure in zip(others, surely_apart([x.differences for x in others]), strict=True):
-        each.surely = sure
-    return float(ours.mean()), tuple(others)
 
 
 def _noted(

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -21,12 +21,14 @@ from experiments.learning.agents import Observation, agent_of
 from experiments.learning.episode import Episode, Learner
 from experiments.learning.observing import nothing
 from experiments.learning.rewards import Reward, reward_of, rewards
+from experiments.scenario.jobs import read_source
 from experiments.scenario.notes import told
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import idle
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.platform.topology import number
+from grid.workloads.table import Table
 from grid.world.finished import Records
 
 
@@ -100,6 +102,8 @@ class Play:
     names : sequence of str
         Of the agents, as `agent_of` takes them.
     rules : Rules
+    read : callable
+        Reads logs, as `experiments.scenario.jobs.read_source`.
 
     Attributes
     ----------
@@ -114,7 +118,13 @@ class Play:
 
     episode: Episode | None = None
 
-    def __init__(self, scenario: Scenario, names: Sequence[str], rules: Rules) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        names: Sequence[str],
+        rules: Rules,
+        read: Callable[..., Table] = read_source,
+    ) -> None:
         self.agents = {name: agent_of(name, scenario.platform, rules.window) for name in names}
         self._learning = {
             agent.cluster for agent in self.agents.values() if agent.cluster is not None
@@ -122,6 +132,7 @@ class Play:
         if len(self._learning) < len(self.agents):
             scenario = dataclasses.replace(scenario, global_scheduler=Learner)
         self._scenario, self._rules, self._reward = scenario, rules, reward_of(rules.reward)
+        self._read = read
         self.actions = {
             name: Choices(agent.space["action_mask"].shape[0])  # type: ignore[index]
             for name, agent in self.agents.items()
@@ -138,7 +149,7 @@ class Play:
             For changes that cannot be made or have no effect, or if nobody is ever asked.
         """
         scenario = self._changed((options or {}).get("set", ()))
-        made: Any = scenario.model(seed, made=partial(Episode, learning=self._learning))
+        made: Any = scenario.model(seed, self._read, partial(Episode, learning=self._learning))
         self.episode, self._replaced = made, set()
         self._count = min(made.workload.count or math.inf, self._rules.jobs or math.inf)
         self._earned = dict.fromkeys(self.agents, 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 
 import numba
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from agents.learned import choices, ranks
 from agents.learned.policy import LearnedPolicy, Lessons, read
+from agents.learned.units import Unit, numbers_of
 from agents.registry import global_scheduler, local_scheduler
 from experiments.run import run
 from experiments.scenario.scenario import Scenario
@@ -58,7 +60,8 @@ def test_each_term_of_a_rank_is_what_its_name_says():
     """Against the formula, term by term, for jobs of all kinds."""
     rng = np.random.default_rng(1)
     weights = {name: float(rng.normal()) for name in ranks.TERMS}
-    scheduler = ranks.ranking(weights, "head")
+    units = network_of(rng, ranks.OF_UNITS)
+    scheduler = ranks.ranking(weights, "head", units)
 
     class Job:
         def __init__(self):
@@ -80,7 +83,21 @@ def test_each_term_of_a_rank_is_what_its_name_says():
         given = (np.array([each]) for each in (job.predicted_time, job.size, job.arrival))
         assert ranks.terms_of(*given)[0] == pytest.approx([*terms.values()], rel=1e-12)
         expected = sum(weights[name] * value for name, value in terms.items())
+        expected += added_by(units, terms)
         assert rank_of(scheduler, job) == pytest.approx(expected, rel=1e-12)
+
+
+def network_of(rng, terms):
+    """Return units that read some terms."""
+    draw = rng.normal
+    return [Unit(draw(), draw(), {name: draw() for name in terms}) for _ in range(3)]
+
+
+def added_by(units, terms):
+    """Return what a network adds, written plainly."""
+    found = [unit.bias + sum(w * terms[name] for name, w in unit.weights.items()) for unit in units]
+    assert len(units) == 3
+    return sum(unit.gain * max(0.0, each) for unit, each in zip(units, found, strict=True))
 
 
 def rank_of(scheduler, job):
@@ -115,6 +132,8 @@ def test_a_score_weighs_what_brokers_know():
         k["load"] = rng.exponential(1e4, 4)
         slots["size"], slots["predicted_runtime"] = rng.integers(1, 32), rng.exponential(1e4)
         weights = rng.normal(size=len(choices.TERMS))
+        units = network_of(rng, choices.TERMS)
+        numbers = numbers_of(dict(zip(choices.TERMS, weights, strict=True)), units, choices.TERMS)
         size, runtime = slots["size"].item(), slots["predicted_runtime"].item()
         scores = {}
         for c in range(4):
@@ -131,9 +150,9 @@ def test_a_score_weighs_what_brokers_know():
                 "share": size / k["size"][c],
             }
             assert [*terms] == [*choices.TERMS]
-            scores[c] = float(weights @ [*terms.values()])
+            scores[c] = float(weights @ [*terms.values()]) + added_by(units, terms)
         expected = min(scores, key=scores.__getitem__) if scores else -1
-        assert asked(known, slots, weights) == expected
+        assert asked(known, slots, numbers) == expected
 
 
 def test_files_say_what_was_learned(tmp_path):
@@ -144,11 +163,21 @@ def test_files_say_what_was_learned(tmp_path):
     policy.write(tmp_path / "p.json")
     assert read(tmp_path / "p.json") == policy
     assert policy.formula == "0.5 log t - 2 h"
+    assert "units" not in json.loads((tmp_path / "p.json").read_text())
+    network = network_of(np.random.default_rng(1), ranks.OF_UNITS)
+    wider = policy.model_copy(update={"units": tuple(network)})
+    wider.write(tmp_path / "wider.json")
+    assert read(tmp_path / "wider.json") == wider
+    assert wider.formula == "0.5 log t - 2 h + what a network of 3 units adds"
+    kind = wider.scheduler()
+    assert (pickle.loads(pickle.dumps(kind)).weights == kind.weights).all()
+    assert wider.with_numbers(kind.weights).scheduler().weights.tolist() == kind.weights.tolist()
     found = local_scheduler(f"learned:{tmp_path / 'p.json'}")
     assert found is local_scheduler(f"learned:{tmp_path / 'p.json'}")
     assert found.lessons == lessons
 
 
+ONE = {"gain": 1.0, "bias": 0.0, "weights": {"time": 1.0}}
 GOOD = {"version": 1, "agent": "local", "service": "easy", "weights": {"time": 1.0}}
 
 
@@ -163,6 +192,11 @@ GOOD = {"version": 1, "agent": "local", "service": "easy", "weights": {"time": 1
         ({"weights": {"time": 1e300}}, "weights.time: found 1e+300; accepted: at most 1e+09"),
         ({"weights": {"tim": 1.0}}, "weights: found 'tim'"),
         ({"weights": 3}, "weights: found 3; accepted: a table"),
+        ({"units": [{"gain": 1.0}]}, "units.0.bias: missing; accepted: a policy that"),
+        ({"units": [ONE | {"gain": 1e300}]}, "units.0.gain: found 1e+300; accepted: at most"),
+        ({"units": [ONE | {"weights": {"arrival": 1.0}}]}, "units.0.weights: found 'arrival'"),
+        ({"units": [ONE | {"more": 1.0}]}, "units.0.more: unknown key; accepted: a policy that"),
+        ({"units": 3}, "units: found 3; accepted: a list"),
         ({"wait": 3}, "wait: unknown key; accepted: a policy that"),
     ],
 )
