@@ -114,7 +114,7 @@ class Pace:
             return float(jobs.predicted.item(slot, cluster))
         runtime = jobs["predicted_runtime"].item(slot)
         row = jobs["times_row"].item(slot)
-        if row == BY_RATES:
+        if row == BY_RATES or self._world.state.limited:
             return float(runtime / self._rates.item(cluster))
         time = jobs.times.item(row, cluster)
         return float(time * (runtime / jobs["runtime"].item(slot)) * self._off.item(cluster))
@@ -161,7 +161,9 @@ class Pace:
         runtimes, rows = jobs["predicted_runtime"][slots], jobs["times_row"][slots]
         times: Floats = runtimes[:, None] / self._rates[None, :]
         told = rows != BY_RATES
-        if told.any():
+        if self._world.state.limited:
+            times[told] = np.where(np.isinf(jobs.times[rows[told]]), np.inf, times[told])
+        elif told.any():
             off = runtimes[told] / jobs["runtime"][slots[told]]
             times[told] = jobs.times[rows[told]] * off[:, None] * self._off[None, :]
         return times

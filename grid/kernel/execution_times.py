@@ -38,7 +38,16 @@ def execution_time(state: State, slot: Any, cluster: int) -> float:
     """Return how long a job runs on a cluster, s."""
     if slot.times_row == BY_RATES:
         return float(slot.runtime / state.rate[cluster])
-    return float(number_at(state.times_at, slot.times_row * state.clusters + cluster))
+    time = number_at(state.times_at, slot.times_row * state.clusters + cluster)
+    if state.limited == 1 and time < np.inf:
+        time = min(time, slot.runtime / state.rate[cluster])
+    return float(time)
+
+
+@inlined
+def predicted_by_rates(state: State, slot: Any) -> bool:
+    """Tell whether what is expected of a job differs from cluster to cluster by rates alone."""
+    return slot.times_row == BY_RATES or state.limited == 1
 
 
 @inlined
@@ -47,7 +56,7 @@ def predicted_time(state: State, slots: Any, job: int, cluster: int) -> float:
     slot = slots[job]
     if state.predicted_at != 0:
         return float(number_at(state.predicted_at, job * state.clusters + cluster))
-    if slot.times_row == BY_RATES:
+    if predicted_by_rates(state, slot):
         return float(slot.predicted_runtime / state.predicted_rate[cluster])
     # Both factors are exactly 1 where predictions are exact.
     of_job = slot.predicted_runtime / slot.runtime
@@ -92,7 +101,7 @@ def show_clusters(state: State, slots: Any, job: int) -> None:
                 known.up[cluster],
             )
             known.size[cluster] = known.free[cluster] = known.up[cluster] = 0
-        elif slot.times_row != BY_RATES or state.predicted_at != 0:
+        elif not predicted_by_rates(state, slot) or state.predicted_at != 0:
             rate = slot.predicted_runtime / predicted_time(state, slots, job, cluster)
         known.rate[cluster] = rate
 

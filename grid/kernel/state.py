@@ -105,6 +105,7 @@ class State(Record):
     times_at = Number(int)  # address of the table of execution times, 0: no job has a row there
     predicted_at = Number(int)  # that of expected ones, a row for each slot; 0: there is none
     partial = Number(int)  # 1: some of these jobs cannot run on every cluster
+    limited = Number(int)  # 1: that table holds how long jobs may run, not how long they do
     # tables
     vacant = Number(int)  # first vacant slot
     vacant_turn = Number(int)  # first vacant turn of plans

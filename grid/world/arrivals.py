@@ -52,6 +52,21 @@ class Arrivals:
         if sizes is not None:
             self._storage.sizes = sizes
 
+    def take_limits(self, limits: npt.NDArray[np.float64]) -> None:
+        """Take how long jobs may run on each cluster at most: there they end, whatever is left.
+
+        To be called instead of `take_times`, whose errors it raises. What is expected of jobs
+        stays as it is.
+
+        Parameters
+        ----------
+        limits : array, shape (rows, clusters)
+            Seconds, above 0, infinity where a job cannot run. The job's field ``times_row`` is its
+            row.
+        """
+        check_times(limits, self._storage.state.clusters)
+        self._storage.take_times(limits, limits=True)
+
     def keep_waiting(self, jobs: int) -> None:
         """Let jobs come when fewer than so many wait globally, whatever their arrivals.
 

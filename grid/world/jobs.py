@@ -196,7 +196,7 @@ class Jobs:
         """Have jobs run for other times, as if they had come with these; tell whether they can.
 
         They cannot if one has ended by now. They run on one cluster each, or will, with finite run
-        times and none that a failure stopped, for times by its rate (`BY_RATES`).
+        times and none that a failure stopped, for times by its rate, up to limits if there are any.
 
         Parameters
         ----------
@@ -207,8 +207,12 @@ class Jobs:
         state, jobs = self._storage.state, self.columns
         jobs["runtime"][slots] = runtimes
         sent = slots[jobs["cluster"][slots] != NONE]
-        rates = state.rate[jobs["cluster"][sent]]
-        jobs["execution_time"][sent] = jobs["runtime"][sent] / rates + jobs["staging"][sent]
+        clusters, rows = jobs["cluster"][sent], jobs["times_row"][sent]
+        times = jobs["runtime"][sent] / state.rate[clusters]
+        limited = rows != BY_RATES
+        limits = self.times[rows[limited], clusters[limited]]
+        times[limited] = np.minimum(times[limited], limits)
+        jobs["execution_time"][sent] = times + jobs["staging"][sent]
         running = slots[jobs["status"][slots] == RUNNING]
         ends = jobs["start"][running] + jobs["execution_time"][running]
         if (ends <= state.now).any():

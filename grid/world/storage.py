@@ -122,11 +122,12 @@ class Storage:
 
         return back
 
-    def take_times(self, times: npt.NDArray[np.float64]) -> None:
-        """Keep a table of execution times where the kernel finds it."""
+    def take_times(self, times: npt.NDArray[np.float64], limits: bool = False) -> None:
+        """Keep a table of execution times, or of the longest, where the kernel finds it."""
         self.times = np.ascontiguousarray(times, np.float64)
         self.state.times_at = self.times.ctypes.data if len(times) else 0
         self.state.partial = int(np.isinf(self.times).any())
+        self.state.limited = int(limits)
 
     @property
     def kind(self) -> Kind:

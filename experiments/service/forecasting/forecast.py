@@ -49,6 +49,8 @@ class Question(NamedTuple):
     seed : int
     workers : int or None
         Processes that share futures which would take long; as many as there are cores.
+    drained : collection of str
+        Sites that are to start no further job.
     """
 
     jobs: Sequence[LiveJob]
@@ -58,6 +60,7 @@ class Question(NamedTuple):
     futures: int = 100
     seed: int = 0
     workers: int | None = 1
+    drained: Collection[str] = ()
 
     @classmethod
     def of(cls, store: Store, futures: int, seed: int, workers: int | None) -> Question:
@@ -65,8 +68,9 @@ class Question(NamedTuple):
         with store.at_once():  # all of one moment
             jobs = store.jobs("ended IS NULL") + store.ran_lately(LEARNED)
             limits, began = store.limits(), store.note("began")
+            drained = store.note("drained") or ()
         jobs.sort(key=lambda each: each.job)
-        return cls(jobs, limits, began, time.time(), futures, seed, workers)
+        return cls(jobs, limits, began, time.time(), futures, seed, workers, drained)
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache, partial
 from itertools import chain, islice
 
 import numpy as np
 
 from experiments.service.forecasting.forecast import Forecast, Progress, Question
-from experiments.service.forecasting.futures import Present
+from experiments.service.forecasting.futures import Floats, Present
 from experiments.service.forecasting.run_times import RunTimes
 from experiments.service.grid_file import LiveGrid, load_grid
 from experiments.service.store import DONE, FAILED, STARTING, WAITING, LiveJob, Store
 from grid.errors import GridError
+from grid.jobs import LONGEST
 
 NEVER = 1e9
 """For how long a job that cannot begin holds the queue that it is in, s."""
@@ -28,6 +30,7 @@ def forecast(
     futures: int = 100,
     seed: int = 0,
     workers: int | None = 1,
+    drained: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Forecast:
     """Return when jobs that run and wait will start and end.
@@ -39,13 +42,14 @@ def forecast(
     Parameters
     ----------
     grid : LiveGrid
-    jobs, limits, began, now, futures, seed, workers
+    jobs, limits, began, now, futures, seed, workers, drained
         See `Question`.
     progress : Progress, optional
         Is told of each future.
     """
     platform = grid.scenario.platform
     names, rates = list(platform.names), platform.rates
+    places = {name: index for index, name in enumerate(names)}
     ended = [each for each in jobs if each.state in (DONE, FAILED) and each.exit_status is not None]
     times = RunTimes(ended, dict(zip(names, rates.tolist(), strict=True)))
     running = [each for each in jobs if each.goes_on and each.state != WAITING]
@@ -53,49 +57,68 @@ def forecast(
     waiting = [each for each in jobs if each.goes_on and each.state == WAITING]
     waiting.sort(key=lambda each: min(each.submitted, now))
     live = [*running, *waiting]
+    stuck = np.array([is_stuck(each, limits, drained) for each in live], np.bool_)
     rng = np.random.default_rng(seed)
     drawn = np.empty((futures, len(live)))
     of_name = {each.name: rng.random(futures) for each in live}  # whose jobs are alike
     for row, each in enumerate(live):
         since = now if each.started is None else each.started
-        rate = rates[names.index(str(each.site))] if each.site else 1.0
+        rate = rates[places[each.site]] if each.site else 1.0
         ran = max(0.0, now - since) * rate
-        most = max(ran, longest(each, grid, each.site or each.only))
-        drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), most)
-        if is_stuck(each, limits):
-            drawn[:, row] = NEVER
+        most = math.inf
+        if each.site and each.site in places:
+            most = longest_at(grid, each.time)[places[each.site]] * rate
+        drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), max(ran, most))
+        if stuck[row]:
+            drawn[:, row] = NEVER * rate
     found = Forecast.of(live, futures, platform.names, now, times.known, limits)
     up = [
         limits.get(name, cluster.size)
         for name, cluster in zip(names, platform.clusters, strict=True)
     ]
-    passing = Present(grid, running, waiting, up, began, now, ended, workers).futures(drawn, seed)
+    most_of = longest_of(waiting, grid)
+    present = Present(grid, running, waiting, up, most_of, began, now, ended, workers)
+    passing = present.futures(drawn, seed)
     if progress is not None and futures > 1:  # the first compiles: it tells nothing of the others
         others = progress.one_by_one(passing, futures - 1, "more future")
         passing = chain(islice(passing, 1), others)
     for future, went in enumerate(passing):
         found.learn(future, went, began)
-    stuck = [is_stuck(each, limits) for each in live]
     found.forget(found.starts - now > NEVER / 2.0)  # behind one of them
-    found.forget(np.tile(np.array(stuck, np.bool_)[:, np.newaxis], futures))
+    found.forget(np.tile(stuck[:, np.newaxis], futures))
     return found
 
 
-def is_stuck(job: LiveJob, limits: Mapping[str, int]) -> bool:
+def is_stuck(job: LiveJob, limits: Mapping[str, int], drained: Collection[str]) -> bool:
     """Return whether a job was given to a site that has too few processors for it now.
 
-    Of one with none nothing is known: it may be drained, or does not answer.
+    One that is drained starts what it was given.
     """
-    return job.state == STARTING and 0 < limits.get(str(job.site), job.size) < job.size
+    site = str(job.site)
+    return job.state == STARTING and site not in drained and limits.get(site, job.size) < job.size
 
 
-def longest(job: LiveJob, grid: LiveGrid, only: str | None) -> float:
-    """Return how long a job runs at most, s on a site of rate 1: batch systems end it then."""
-    most, clusters = 0.0, grid.scenario.platform.clusters
-    for cluster, driver in zip(clusters, grid.drivers, strict=len(grid.drivers) > 0):
-        if only in (None, cluster.name):
-            most = max(most, driver.limit(job.time, cluster.rate) * cluster.rate)
-    return most or math.inf
+def longest_of(jobs: Sequence[LiveJob], grid: LiveGrid) -> Floats:
+    """Return how long jobs may run at each site, s; infinity where they are not to go."""
+    names, of_time = grid.scenario.platform.names, cache(partial(longest_at, grid))
+    found = np.full((len(jobs), len(names)), LONGEST)
+    for row, job in enumerate(jobs):
+        found[row] = of_time(job.time)
+        if job.only:
+            found[row, [name != job.only for name in names]] = np.inf
+    return found
+
+
+def longest_at(grid: LiveGrid, time: float | None) -> Floats:
+    """Return how long a job with a requested time may run at each site, s, `LONGEST` at most."""
+    platform, drivers = grid.scenario.platform, grid.drivers
+    if not drivers:
+        return np.full(len(platform.names), LONGEST)
+    limits = (
+        driver.limit(time, cluster.rate)
+        for cluster, driver in zip(platform.clusters, drivers, strict=True)
+    )
+    return np.minimum(LONGEST, [*limits])
 
 
 def forecast_of(store: Store, question: Question, progress: Progress | None) -> Forecast:

@@ -15,7 +15,7 @@ from agents.pace.predictor import Prediction
 from experiments.service.grid_file import LiveGrid
 from experiments.service.mirror import Mirror, rows_of
 from experiments.service.store import LiveJob
-from grid.jobs import JobArray
+from grid.jobs import LONGEST, JobArray
 from grid.kernel.state import ASKED
 from grid.world.finished import Records
 from grid.world.policies import Addresses
@@ -120,6 +120,9 @@ class Present:
         In the order in which they started, and were submitted.
     limits : sequence of int
         Processors that jobs may hold at each site.
+    longest : array, shape (waiting, sites)
+        How long each that waits may run there, s: `LONGEST` without a limit, infinity where it does
+        not go.
     began, now : float
         When the service of the folder first began, and the present, by the clock, s.
     ended : sequence of LiveJob
@@ -132,6 +135,7 @@ class Present:
     running: Sequence[LiveJob]
     waiting: Sequence[LiveJob]
     limits: Sequence[int]
+    longest: Floats
     began: float
     now: float
     ended: Sequence[LiveJob] = ()
@@ -194,8 +198,6 @@ class Present:
 
     def _common(self, runtimes: Floats, seed: int) -> Future | None:
         """Return a future in which all is decided that is now, if others go on from there, too."""
-        if any(job.only for job in self.waiting):  # whose run times are seen
-            return None
         model = self._begun(runtimes, seed)
         if not model.blind:
             return None
@@ -210,18 +212,15 @@ class Present:
         submitted now, and sites have the processors that they have now.
         """
         platform = self.grid.scenario.platform
-        names, rates = list(platform.names), platform.rates
+        names = list(platform.names)
         model: Any = self.grid.scenario.model(seed, made=Future)
         model.learn(self.ended, self.began)
         rows = rows_of(self.waiting, self.began, self.now)
         rows["runtime"] = runtimes[len(self.running) :]
-        only = [row for row, job in enumerate(self.waiting) if job.only]
-        if only:
-            clusters = [names.index(str(self.waiting[row].only)) for row in only]
-            rows["times_row"][only] = np.arange(len(only))
-            alone = np.full((len(only), len(names)), np.inf)
-            alone[np.arange(len(only)), clusters] = rows["runtime"][only] / rates[clusters]
-            model.world.arrivals.take_times(alone)
+        limited = (self.longest != LONGEST).any(axis=1)
+        if limited.any():
+            rows["times_row"][limited] = np.arange(limited.sum())
+            model.world.arrivals.take_limits(self.longest[limited])
         model.advance(0.0)
         for job, runtime in zip(self.running, runtimes, strict=False):
             model.advance(max(model.now, (job.started or self.now) - self.began))
