@@ -163,6 +163,8 @@ class LearnedPolicy(BaseModel):
                 raise GridError(f"{where}: {key}: unknown key; accepted: {WHAT}") from None
             wrong = quoted(error["input"])
             raise GridError(f"{where}: {key}: found {wrong}; {accepted([error])}") from None
+        if found.agent == "global" and "service" in given:
+            raise GridError(f"{where}: service: found with a global policy; accepted: without")
         named = [("weights", found.weights, found.terms)]
         for at, unit in enumerate(found.units):
             named.append((f"units.{at}.weights", unit.weights, found.of_units))

@@ -219,6 +219,9 @@ def learn(
         with users_code(), SweepProgress(told) as watch:
             chosen = chosen_scenario(scenario, **options)
             check_files([(out, "a policy")], None, chosen.logs)
+            given = click.get_current_context().get_parameter_source("window")
+            if chosen.workload is None and given is ParameterSource.COMMANDLINE:
+                raise GridError("--window: found for synthetic jobs; accepted with --workload")
             if teacher is None:
                 if method == "ppo" and workers is not None:
                     raise GridError("--workers: found with ppo, which has one process")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from agents.learned import ranks
 from agents.learned.policy import LearnedPolicy
 from experiments.learning.comparison import BEGUN
 from experiments.learning.learning import EVOLUTION, Learned
@@ -57,7 +58,10 @@ def _print_formula(policy: LearnedPolicy, console: Console) -> None:
     console.print(f"{what}: {policy.formula}", highlight=False, markup=False)
     first = "one that came first" if policy.agent == "local" else "first of the platform"
     told = f"of equals, the {first}" if policy.formula == "0" else f"{policy.symbols}; the lowest"
-    console.print(f"({told} goes first)", highlight=False, markup=False)
+    how = ""
+    if policy.agent == "local":
+        how = f"; jobs start in the way of {ranks.SERVICES[policy.service].called()}"
+    console.print(f"({told} goes first{how})", highlight=False, markup=False)
 
 
 def _print_compared(found: Learned | Cloned, also: str, path: str, console: Console) -> None:

@@ -178,10 +178,11 @@ def value_of(lesson: Lesson, metric: str) -> float:
         raise GridError(f"--objective: found {quoted(metric)}; {meant(metric, sorted(numbers))}")
     (value,) = numbers[metric]
     if numbers["unfinished"][0] or not math.isfinite(value):
-        left = counted(int(numbers["unfinished"][0]), "job")
+        left = int(numbers["unfinished"][0])
+        lacks = f"{counted(left, 'job')} that never ended" if left else f"{value:g}"
         raise GridError(
-            f"{metric}: found {value:g}, with {left} left, in a run to learn from; accepted: runs "
-            "to whose end it is a number"
+            f"{metric}: found {lacks}, in a run to learn from; accepted: runs to whose end it is a "
+            "number"
         )
     return value
 

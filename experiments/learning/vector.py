@@ -137,7 +137,7 @@ class _Local:
 class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """One scheduler's decisions in many runs of a scenario at once.
 
-    Each world is as a `GridEnv` of the same arguments, step by step, the first one as after
+    Each world is as a `GridEnv` of these arguments, step by step, the first one as after
     ``reset(seed=seed)``, the next as after ``seed + 1``, and so on. They go on in one compiled call
     to their next decisions, where nobody but the kernel decides. What is seen is written
     into the same arrays each time: copy what you keep. When an episode is over or truncated, the

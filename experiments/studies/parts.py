@@ -14,7 +14,7 @@ from experiments.scenario.held_out import learned_from, overlap
 from experiments.scenario.jobs import READ
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
-from experiments.show.numbers import countdown
+from experiments.show.numbers import countdown, listed
 from grid.errors import GridError
 from grid.logs.files import LARGEST_WHOLE
 from grid.platform.multicluster import Platform
@@ -142,7 +142,7 @@ def _unfit(
         By the reason, in words, the parts that are left out for it; each for one only.
     """
     warmup = 0
-    lessons: dict[str, Bools] = {}
+    lessons: dict[str, Bools] = {}  # of what was learned, by its name
     predictors: dict[type[Predictor], None] = {}
     for each in scenarios:
         assert isinstance(each.parameters, Parameters)
@@ -150,13 +150,18 @@ def _unfit(
         if "prediction" not in each.packaged:  # that of the product is exact where jobs tell none
             predictors[each.predictor] = None
         for name, windows in learned_from(each, digests.values()).items():
-            lessons[f"that {name} was learned from"] = overlap(there, windows)
+            if (of_one := overlap(there, windows)).any():
+                lessons[name] = of_one
+    learned = {}
+    if lessons:  # together: parts of several would be counted for the first one only
+        why = f"that {listed([*lessons], 'or')} was learned from"
+        learned[why] = np.any([*lessons.values()], axis=0)
     fit = np.ones(there.shape[1], np.bool_)
     without: dict[str, Bools] = {}
     for reading in readings_of(scenarios):
         table = read(*reading)
         first, last = np.searchsorted(since_the_first(table), there)
-        bad = lessons | {f"with no more jobs than warmup, {warmup}": last - first <= warmup}
+        bad = learned | {f"with no more jobs than warmup, {warmup}": last - first <= warmup}
         for kind in predictors:
             told = np.concatenate(([0], told_of(kind, table.jobs).cumsum()))
             if kind.needs and told[-1]:  # what no job tells at all is refused

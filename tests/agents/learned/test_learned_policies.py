@@ -197,6 +197,7 @@ GOOD = {"version": 1, "agent": "local", "service": "easy", "weights": {"time": 1
         ({"units": [ONE | {"weights": {"arrival": 1.0}}]}, "units.0.weights: found 'arrival'"),
         ({"units": [ONE | {"more": 1.0}]}, "units.0.more: unknown key; accepted: a policy that"),
         ({"units": 3}, "units: found 3; accepted: a list"),
+        ({"agent": "global"}, "service: found with a global policy; accepted: without"),
         ({"wait": 3}, "wait: unknown key; accepted: a policy that"),
     ],
 )

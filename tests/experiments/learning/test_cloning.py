@@ -92,7 +92,7 @@ def test_clones_of_local_schedulers_are_their_orders(tmp_path, teacher, formula,
 def test_jobs_that_a_planner_starts_are_decisions_too(tmp_path):
     """They start in the way of the scenario's own local scheduler."""
     out = tmp_path / "clone.json"
-    words = "site", "--set", "jobs=200", "--set", "load=0.9", "--local", "easy", "--agent", "local"
+    words = "site", "--set", "jobs=60", "--set", "load=0.9", "--local", "easy", "--agent", "local"
     got = call("learn", *words, "--teacher", "titan", "--out", out)
     assert got.exit_code == 0, got.output
     assert "decisions of titan in 8 runs: it decides alike in" in " ".join(got.stdout.split())

@@ -122,6 +122,7 @@ def test_people_read_what_was_learned(tmp_path):
     assert done.exit_code == 0, done.output
     words = " ".join(done.stdout.split())
     assert words.startswith("rank of a job: ")
+    assert "the lowest goes first; jobs start in the way of EASY)" in words
     assert "learned from 4 windows of " in words
     assert "on 4 windows that were held out:" in words
     assert "as it began: shortest first, with the same service" in words
@@ -145,6 +146,13 @@ def test_studies_leave_out_what_was_learned_from(tmp_path):
     assert len(workload.stretches) == 3  # of seven, one of which begins before and ends after
     why = f"that learned:{tmp_path}/p.json was learned from"
     assert [*workload.left_out.items()] == [(why, 4)]
+
+    other = From(logs=dict.fromkeys(logs, ((0.0, 4000.0),)))  # of those that are left out already
+    policy.model_copy(update={"lessons": other}).write(tmp_path / "q.json")
+    local = f'local = ["easy", "learned:{tmp_path}/q.json", "learned:{tmp_path}/p.json"]'
+    study = Study.load(write_log_study(tmp_path, [changes[0], ('local = ["fcfs", "easy"]', local)]))
+    both = f"that learned:{tmp_path}/q.json or learned:{tmp_path}/p.json was learned from"
+    assert [*study.workloads[0].left_out.items()] == [(both, 4)]
 
     whole = [('local = ["fcfs", "easy"]', changes[1][1])]
     (note,) = Study.load(write_log_study(tmp_path, whole)).notes[:1]
@@ -171,6 +179,8 @@ def test_windows_overlap_that_have_something_in_common():
         (["--objective", "mean_wit"], "--objective: found 'mean_wit'; did you mean mean_wait"),
         (["--set", "load=2", "--set", "max_size=512", "--set", "min_size=300"], "min_size: found"),
         (["--out", "."], "cannot write a policy"),
+        (["--window", "1d"], "--window: found for synthetic jobs; accepted with --workload"),
+        (["--objective", "cost"], "cost: found nan, in a run to learn from; accepted: runs to"),
         (["--objective", "coallocated"], "found coallocated, which is 0 whatever the weights"),
     ],
 )
