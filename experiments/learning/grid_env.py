@@ -37,7 +37,8 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
     reward : str or callable
         What jobs give that have ended since the last decision, for a local agent those of its
         cluster, divided by the jobs of an episode, so that the sum over a whole episode is a mean:
-        one of `REWARDS`, or a function of `Records`, which returns a number for each.
+        one of `REWARDS`, or a function of `Records`, which returns a number for each. Or the name
+        of a metric, which is given once, as the run ends: minus that where less is better.
     window : int
         How many waiting jobs a local agent sees, the first in order of landing.
     jobs : int, optional

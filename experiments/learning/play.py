@@ -20,7 +20,8 @@ from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import Observation, agent_of
 from experiments.learning.episode import Episode, Learner
 from experiments.learning.observing import nothing
-from experiments.learning.rewards import Reward, reward_of, rewards
+from experiments.learning.rewards import Reward, is_metric, metric_of, reward_of, rewards
+from experiments.run.observed import Observed
 from experiments.scenario.jobs import read_source
 from experiments.scenario.notes import told
 from experiments.scenario.scenario import Scenario
@@ -70,6 +71,11 @@ class Rules:
             raise GridError(f"time: found {quoted(self.time)}; accepted: seconds, above 0")
         if not isinstance(self.strict, bool):
             raise GridError(f"strict: found {quoted(self.strict)}; accepted: True or False")
+        if is_metric(self.reward) and (self.jobs, self.time) != (None, None):
+            cut = "time" if self.jobs is None else "jobs"
+            raise GridError(
+                f"{cut}: found with reward {self.reward}, which is of whole runs; accepted: without"
+            )
 
 
 def scenario_of(
@@ -131,6 +137,7 @@ class Play:
         }
         if len(self._learning) < len(self.agents):
             scenario = dataclasses.replace(scenario, global_scheduler=Learner)
+        self._whole: Observed | None = None  # all jobs of a run, if that is rewarded as a whole
         self._scenario, self._rules, self._reward = scenario, rules, reward_of(rules.reward)
         self._read = read
         self.actions = {
@@ -153,6 +160,9 @@ class Play:
         self.episode, self._replaced = made, set()
         self._count = min(made.workload.count or math.inf, self._rules.jobs or math.inf)
         self._earned = dict.fromkeys(self.agents, 0.0)
+        self._whole = Observed(made) if is_metric(self._rules.reward) else None
+        if self._whole is not None:
+            made.world.log.stream(self._whole.add)
         made.world.log.stream(self._note)
         for agent in self.agents.values():
             agent.begin()
@@ -200,6 +210,10 @@ class Play:
         self._go_on(episode)
         episode.world.log.flush()
         earned, self._earned = self._earned, dict.fromkeys(self.agents, 0.0)
+        if self._whole is not None and not self.asked:
+            self._whole.finish()
+            of_run = metric_of(str(self._rules.reward), episode, self._scenario, self._whole)
+            earned = dict.fromkeys(self.agents, of_run * self._count)
         return earned
 
     @property

@@ -1,4 +1,4 @@
-"""What an agent is rewarded for: jobs that have ended, each as it fared."""
+"""What an agent is rewarded for: jobs that have ended, each as it fared, or a whole run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from agents.model import GridModel
+from agents.numbers import is_real
+from experiments.run.observed import Observed
+from experiments.run.results import Result
+from experiments.scenario.scenario import Scenario
+from experiments.show.labels import METRICS
+from experiments.studies.definition import MORE_IS_BETTER
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.kernel.statistics import SLOWDOWN_BOUND
@@ -44,13 +51,36 @@ REWARDS: dict[str, Reward] = {
 and nothing for jobs that miss it or have none."""
 
 
+def is_metric(asked: object) -> bool:
+    """Tell whether a reward is a metric, which is of a whole run."""
+    return isinstance(asked, str) and asked in METRICS and asked not in REWARDS
+
+
+def metric_of(name: str, model: GridModel, scenario: Scenario, observed: Observed) -> float:
+    """Return the reward of a run that is over: its metric, or minus that where less is better.
+
+    Raises
+    ------
+    GridError
+        If it is no number.
+    """
+    value = Result.of(model, scenario, 0.0, observed=observed).summary()["metrics"].get(name)
+    if not is_real(value):
+        raise GridError(f"reward {name}: found {quoted(value)} for this run; accepted: a number")
+    return float(value) if name in MORE_IS_BETTER else -float(value)
+
+
 def reward_of(asked: str | Reward) -> tuple[str, Reward]:
-    """Return a reward and its name: one of `REWARDS`, or a function of one's own."""
+    """Return a reward of jobs and its name: one of `REWARDS`, or a function of one's own."""
+    if is_metric(asked):
+        return str(asked), lambda jobs: np.zeros(len(jobs))
     if callable(asked):
         return plain(getattr(asked, "__name__", "reward"), 60), asked
     if not isinstance(asked, str) or asked not in REWARDS:
         told = (
-            meant(asked, REWARDS) if isinstance(asked, str) else f"accepted: {', '.join(REWARDS)}"
+            meant(asked, [*REWARDS, *METRICS])
+            if isinstance(asked, str)
+            else f"accepted: {', '.join(REWARDS)}, a metric"
         )
         raise GridError(f"reward: found {quoted(asked)}; {told}, or a function of jobs that ended")
     return asked, REWARDS[asked]

@@ -187,7 +187,8 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         of = scenario_of(scenario, global_, local)
         self._lanes = [_Lane(of, [agent], self._rules) for _ in range(n)]
         if reward not in REWARDS:  # what is none of these has been refused, but for functions
-            raise GridError(f"reward: found a function; accepted: {', '.join(REWARDS)}")
+            found = "a function" if callable(reward) else quoted(reward)
+            raise GridError(f"reward: found {found}; accepted: {', '.join(REWARDS)}")
         self._kind = [*REWARDS].index(reward)
         first = self._lanes[0]
         self.num_envs = int(n)

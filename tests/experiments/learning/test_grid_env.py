@@ -21,7 +21,7 @@ from experiments.run import run
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
-from metasched.envs import GridEnv
+from metasched.envs import GridEnv, VectorGridEnv
 
 FAILING = {"mean_up_time": 5000.0, "mean_down_time": 500.0}
 
@@ -62,6 +62,21 @@ def test_gymnasium_finds_no_fault(scenario):
         warnings.filterwarnings("ignore", message=".*alternative render modes.*")
         check_env(GridEnv(of.get(scenario, scenario), local="easy", strict=False))
         check_env(GridEnv(of.get(scenario, scenario), "C2", global_="dll", strict=False))
+
+
+@pytest.mark.parametrize("metric", ["makespan", "p95_wait", "utilization"])
+def test_a_metric_is_given_once_as_the_run_ends(metric):
+    scenario = unequal(warmup=20)
+    env = GridEnv(scenario, reward=metric)
+    seen, _ = env.reset(seed=4)
+    came, over = [], False
+    while not over:
+        first = int(np.where(seen["action_mask"][:-1], seen["clusters"][:, 4], np.inf).argmin())
+        seen, reward, over, _, _ = env.step(first)
+        came.append(reward)
+    expected = run(scenario, seed=4).summary()["metrics"][metric]
+    assert came[-1] == pytest.approx(expected if metric == "utilization" else -expected)
+    assert not any(came[:-1])
 
 
 @pytest.mark.parametrize("policy", ["dll", "ect", "round-robin"])
@@ -341,6 +356,14 @@ def test_bad_input_is_told_in_one_line(tmp_path):
     refused("window: found 0; accepted: a number from 1", GridEnv, "site", "local", window=0)
     refused("MUSCLE, which works in rounds", GridEnv("quickstart", "C1").reset)
     refused("did you mean wait?", GridEnv, "quickstart", reward="wat")
+    refused("did you mean makespan?", GridEnv, "quickstart", reward="makespam")
+    whole = "found with reward makespan, which is of whole runs; accepted: without"
+    refused(f"jobs: {whole}", GridEnv, "quickstart", reward="makespan", jobs=5)
+    refused(f"time: {whole}", GridEnv, "quickstart", reward="makespan", time=5.0)
+    refused("found 'makespan'; accepted: bounded", VectorGridEnv, 2, "site", reward="makespan")
+    cost = GridEnv(unequal(jobs=1), reward="cost")
+    cost.reset(seed=1)
+    refused("reward cost: found None for this run; accepted: a number", cost.step, 1)
     refused("jobs: found 0; accepted: a number from 1", GridEnv, "quickstart", jobs=0)
     refused("time: found -1", GridEnv, "quickstart", time=-1)
     refused("nowhere.toml: no such file", GridEnv, "nowhere.toml")
