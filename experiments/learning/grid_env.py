@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -11,9 +12,12 @@ from gymnasium import spaces
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import GLOBAL, Observation
-from experiments.learning.play import Choices, Play, Rules, check_options, scenario_of
+from experiments.learning.play import Choices, Rules, check_options, scenario_of
 from experiments.learning.rewards import Reward
+from experiments.learning.vector import Together
 from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
+from grid.foreign import quoted
 
 
 class GridEnv(gymnasium.Env[Observation, np.int64]):
@@ -81,10 +85,13 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         time: float | None = None,
         strict: bool = True,
     ) -> None:
-        rules = Rules(reward, window, jobs, time, strict)
-        self._play, self._name = Play(scenario_of(scenario, global_, local), [agent], rules), agent
-        self.observation_space = self._play.agents[agent].space
-        self.action_space = self._play.actions[agent]
+        rules = Rules(reward, window, jobs, time)
+        self._runs = Together(1, scenario_of(scenario, global_, local), agent, rules)
+        if not isinstance(strict, bool):
+            raise GridError(f"strict: found {quoted(strict)}; accepted: True or False")
+        self._strict, self._on = strict, np.ones(1, np.bool_)
+        self.observation_space = self._runs.space
+        self.action_space = self._runs.lanes[0].actions[agent]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -101,8 +108,8 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         check_options(options)
         super().reset(seed=seed)
         of_run = int(self.np_random.integers(2**31)) if seed is None else seed
-        self._play.begin(of_run, options)
-        return self._play.seen(self._name), self._play.info(self._name)
+        self._runs.begin(0, of_run, options)
+        return self._seen(), self._info(replaced=False)
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision, and let everything happen until the next one.
@@ -112,6 +119,21 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         GridError
             For an action that is masked, or after the end of the episode.
         """
-        play, name = self._play, self._name
-        earned = play.act({name: action})[name]
-        return play.seen(name), earned, not play.asked, play.truncated, play.info(name)
+        runs = self._runs
+        runs.lanes[0].check_asked(bool(runs.asked[0]))
+        now = float(runs.told["time"][0])
+        of = action, self._strict, partial(runs.about, 0), now
+        taken, replaced = self.action_space.taken(*of)
+        (earned,) = runs.step(np.array([taken]), self._on)
+        over, cut = not runs.asked[0], bool(runs.truncated[0])
+        return self._seen(), float(earned), over, cut, self._info(replaced)
+
+    def _seen(self) -> Observation:
+        """Return what is seen, in arrays of its own."""
+        seen = {name: each[0].copy() for name, each in self._runs.seen.items()}
+        self.action_space.mask = seen["action_mask"]
+        return seen
+
+    def _info(self, replaced: bool) -> dict[str, Any]:
+        time = float(self._runs.told["time"][0])
+        return {"time": time, **self._runs.about(0), "replaced": replaced}

@@ -52,6 +52,38 @@ class Choices(spaces.Discrete):
             mask = self.mask
         return super().sample(mask, probability)
 
+    def taken(
+        self,
+        action: Any,
+        strict: bool,
+        about: Callable[[], Mapping[str, Any]],
+        now: float,
+        who: str = "",
+    ) -> tuple[int, bool]:
+        """Return the action that is taken, and whether it stands in for one that is masked.
+
+        Raises
+        ------
+        GridError
+            For what is none, and if `strict` for one that is masked; by who is asked, and what is
+            decided about.
+        """
+        asked = -1
+        if not isinstance(action, bool):
+            with suppress(TypeError):
+                asked = operator.index(action)
+        known = 0 <= asked < len(self.mask)
+        if known and self.mask[asked]:
+            return asked, False
+        if known and not strict:
+            return int(self.mask.argmax()), True
+        ((what, which),) = about().items()
+        accepted = ", ".join(map(str, np.flatnonzero(self.mask).tolist()))
+        raise GridError(
+            f"{who}action: found {quoted(action)} for {what} {quoted(which, 60)} at {now:g} s; "
+            f"accepted: {accepted}, by the mask"
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
@@ -194,16 +226,22 @@ class Play:
         GridError
             For an action that is masked or lacking, or after the end of the episode.
         """
-        if (episode := self.episode) is None:
-            raise GridError("step: found no episode; accepted: reset")
-        if not self.asked:
-            raise GridError("step: the episode is over; accepted: reset")
+        self.check_asked(bool(self.asked))
+        episode = self.episode
+        assert episode is not None
         self._replaced = set()
         taken = {name: self._checked(name, actions.get(name)) for name in self.agents}
         for name in self.asked:
             self.agents[name].decide(episode, taken[name])
         earned = self._carry_on(episode)
         return {name: each / self._count for name, each in earned.items()}
+
+    def check_asked(self, asked: bool) -> None:
+        """Raise `GridError` unless there is an episode in which somebody is asked."""
+        if self.episode is None:
+            raise GridError("step: found no episode; accepted: reset")
+        if not asked:
+            raise GridError("step: the episode is over; accepted: reset")
 
     def _carry_on(self, episode: Episode) -> dict[str, float]:
         """Let everything happen until the next decision, or the end; return what was earned."""
@@ -259,21 +297,12 @@ class Play:
 
     def _checked(self, name: str, action: Any) -> int:
         """Return what an agent does: what it wants, if it may."""
-        mask, asked = self.actions[name].mask, -1
-        if not isinstance(action, bool):
-            with suppress(TypeError):
-                asked = operator.index(action)
-        known = 0 <= asked < len(mask)
-        if known and mask[asked]:
-            return asked
-        if known and not self._rules.strict:
-            self._replaced.add(name)
-            return int(mask.argmax())
-        assert self.episode is not None
-        ((what, about),) = self.agents[name].about(self.episode).items()
+        episode = self.episode
+        assert episode is not None
         who = "" if len(self.agents) == 1 else f"{name}: "
-        accepted = ", ".join(map(str, np.flatnonzero(mask).tolist()))
-        raise GridError(
-            f"{who}action: found {quoted(action)} for {what} {quoted(about, 60)} at "
-            f"{self.episode.now:g} s; accepted: {accepted}, by the mask"
-        )
+        about = partial(self.agents[name].about, episode)
+        of = action, self._rules.strict, about, episode.now, who
+        taken, replaced = self.actions[name].taken(*of)
+        if replaced:
+            self._replaced.add(name)
+        return taken

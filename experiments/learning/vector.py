@@ -19,7 +19,7 @@ from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.learning.agents import GLOBAL, Observation
 from experiments.learning.play import Play, Rules, check_options, scenario_of
-from experiments.learning.rewards import REWARDS
+from experiments.learning.rewards import REWARDS, Reward
 from experiments.learning.stepping import (
     INFO,
     Queues,
@@ -34,6 +34,8 @@ from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import NONE
 from grid.world.finished import Records
+
+Floats = npt.NDArray[np.float64]
 
 
 class _Lane(Play):
@@ -90,6 +92,10 @@ class _Global:
     def give(self, at: int, lane: _Lane, agent: Any) -> None:
         """Have a world know of what was decided at this instant: nothing."""
 
+    def about(self, at: int, lane: _Lane, asked: bool, job: int) -> dict[str, Any]:
+        """Return the number of the job that is decided about; None if none is."""
+        return {"job": job if asked else None}
+
 
 class _Local:
     """How a local scheduler's decisions are carried out in worlds."""
@@ -133,6 +139,113 @@ class _Local:
         agent.jobs = queues.slots[at]
         lane.episode.learners[self._cluster].asked = False
 
+    def about(self, at: int, lane: _Lane, asked: bool, job: int) -> dict[str, Any]:
+        """Return the numbers of the jobs that are seen."""
+        assert lane.episode is not None
+        slots = self._queues.slots[at, : np.count_nonzero(self._seen.jobs[at, :, 0])]
+        return {"jobs": lane.episode.world.jobs["number"][slots].tolist()}
+
+
+class Together:
+    """Runs of a scenario in many worlds, which go on together to the next decision in each.
+
+    Where nobody but the kernel decides, and it knows the reward, that is one compiled call.
+
+    Parameters
+    ----------
+    n : int
+        Worlds.
+    of : Scenario
+    agent : str
+        Who decides, as `GridEnv` says.
+    rules : Rules
+
+    Attributes
+    ----------
+    lanes : list of Play
+        The worlds.
+    space : spaces.Dict
+        Of what is seen in each.
+    seen : dict of str to array
+        What is, written anew at each decision.
+    told : array of `INFO`
+        And what is told beside that.
+    asked : bool array
+        Where a decision is wanted: the run is not over.
+    """
+
+    def __init__(self, n: int, of: Scenario, agent: str, rules: Rules) -> None:
+        self.lanes = [_Lane(of, [agent], rules) for _ in range(n)]
+        first = self.lanes[0].agents[agent]
+        self._kind = [*REWARDS].index(rules.reward) if rules.reward in [*REWARDS] else None
+        self._rules, self._agent, self.space = rules, agent, first.space
+        self.seen: Any = create_empty_array(first.space, n)
+        self._side: _Global | _Local
+        if first.cluster is None:
+            self._side = _Global(self.seen)
+        else:
+            self._side = _Local(self.seen, first.cluster, int(of.platform.sizes[first.cluster]))
+        self.asked, self._fast = np.zeros((2, n), np.bool_)
+        self._earned, self._count = np.zeros((2, n))
+        self._counted, self.told = np.zeros(n, np.int64), np.zeros(n, INFO)
+        self._worlds: Any = numba.typed.List()
+
+    def begin(self, at: int, seed: int, options: dict[str, Any] | None) -> None:
+        """Begin another run in a world."""
+        lane = self.lanes[at]
+        lane.counted = 0
+        lane.begin(seed, options)
+        self._take(at)
+
+    def step(self, actions: npt.NDArray[np.int64], on: npt.NDArray[np.bool_]) -> Floats:
+        """Take a decision in some worlds, and go on there; return what each has earned."""
+        go, slow = self._fast & on, ~self._fast & on
+        self._earned[:] = 0.0
+        if self._kind is not None:
+            worlds = Worlds(go, actions, self._counted, self._earned, self.told)
+            self._side.step(self._worlds, worlds, self._kind)
+        for at in np.flatnonzero(on & ~go).tolist():
+            lane = self.lanes[at]
+            assert lane.episode is not None
+            agent = lane.agents[self._agent]
+            if slow[at]:
+                agent.decide(lane.episode, int(actions[at]))
+            else:
+                self._side.give(at, lane, agent)
+            lane.counted = int(self._counted[at])
+            self._earned[at] += lane.on()
+            self._take(at)
+        return self._earned / self._count
+
+    @property
+    def truncated(self) -> npt.NDArray[np.bool_]:
+        """Which runs are not over, but as long as they shall be."""
+        jobs, time = self._rules.jobs or math.inf, self._rules.time or math.inf
+        return self.asked & ((self.told["left"] >= jobs) | (self.told["time"] > time))
+
+    def about(self, at: int) -> dict[str, Any]:
+        """Return the number of the job that is decided about in a world, or those of the jobs."""
+        lane = self.lanes[at]
+        assert lane.episode is not None
+        return self._side.about(at, lane, bool(self.asked[at]), int(self.told["job"][at]))
+
+    def _take(self, at: int) -> None:
+        """Have a world stand where its run does, and see what is seen there."""
+        lane = self.lanes[at]
+        assert lane.episode is not None
+        for name, value in lane.seen(self._agent).items():
+            self.seen[name][at] = value
+        slot = self._side.take(at, lane, lane.agents[self._agent])
+        self._counted[at], self._count[at] = lane.counted, lane.count
+        self.asked[at], self._fast[at] = bool(lane.asked), lane.fast and self._kind is not None
+        world = lane.episode.world
+        self.told[at] = world.now, world.jobs["number"][slot], world.log.count
+        tables = lane.episode.world.storage.arguments()
+        if at < len(self._worlds):
+            self._worlds[at] = tables
+        else:
+            self._worlds.append(tables)
+
 
 class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """One scheduler's decisions in many runs of a scenario at once.
@@ -148,12 +261,12 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
     n : int
         Worlds.
     scenario, agent, global_, local, reward, window, jobs, time
-        As of `GridEnv`; the reward is one of `REWARDS`.
+        As of `GridEnv`; worlds go on one by one with rewards that are none of `REWARDS`.
 
     Raises
     ------
     GridError
-        As `GridEnv`, and for other rewards.
+        As `GridEnv`.
 
     Examples
     --------
@@ -176,37 +289,22 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         *,
         global_: str | type[GlobalScheduler] | None = None,
         local: str | type[LocalScheduler] | None = None,
-        reward: str = "bounded_slowdown",
+        reward: str | Reward = "bounded_slowdown",
         window: int = 128,
         jobs: int | None = None,
         time: float | None = None,
     ) -> None:
         if not (is_whole(n) and n >= 1):
             raise GridError(f"n: found {quoted(n)}; accepted: a number from 1")
-        self._rules = Rules(reward, window, jobs, time)
-        of = scenario_of(scenario, global_, local)
-        self._lanes = [_Lane(of, [agent], self._rules) for _ in range(n)]
-        if reward not in REWARDS:  # what is none of these has been refused, but for functions
-            found = "a function" if callable(reward) else quoted(reward)
-            raise GridError(f"reward: found {found}; accepted: {', '.join(REWARDS)}")
-        self._kind = [*REWARDS].index(reward)
-        first = self._lanes[0]
+        rules = Rules(reward, window, jobs, time)
+        self._runs = Together(int(n), scenario_of(scenario, global_, local), agent, rules)
+        first = self._runs.lanes[0]
         self.num_envs = int(n)
-        self.single_observation_space = first.agents[agent].space
+        self.single_observation_space = self._runs.space
         self.single_action_space = first.actions[agent]
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = spaces.MultiDiscrete([int(first.actions[agent].n)] * self.num_envs)
-        self._seen: Any = create_empty_array(self.single_observation_space, self.num_envs)
-        self._agent, cluster = agent, first.agents[agent].cluster
-        self._side: _Global | _Local
-        if cluster is None:
-            self._side = _Global(self._seen)
-        else:
-            self._side = _Local(self._seen, cluster, int(of.platform.sizes[cluster]))
-        self._over, self._asked, self._fast = np.zeros((3, self.num_envs), np.bool_)
-        self._earned, self._count = np.zeros((2, self.num_envs))
-        self._counted, self._told = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, INFO)
-        self._worlds: Any = numba.typed.List()
+        self._over = np.zeros(self.num_envs, np.bool_)
         self._draws: list[np.random.Generator] = []
 
     def reset(
@@ -238,36 +336,15 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
             seeds = known
         check_options(options)
         self._options = options
-        self._worlds = numba.typed.List()
         for at in range(self.num_envs):
             self._begin(at, seeds[at])
         self._over[:] = False
-        return self._seen, self._info()
+        return self._runs.seen, self._info()
 
     def _begin(self, at: int, seed: int | None = None) -> None:
         """Begin another run in a world."""
-        lane = self._lanes[at]
-        lane.counted = 0
         drawn = int(self._draws[at].integers(2**31)) if seed is None else seed
-        lane.begin(drawn, self._options)
-        self._take(at)
-
-    def _take(self, at: int) -> None:
-        """Have a world stand where its run does, and see what is seen there."""
-        lane = self._lanes[at]
-        assert lane.episode is not None
-        for name, value in lane.seen(self._agent).items():
-            self._seen[name][at] = value
-        slot = self._side.take(at, lane, lane.agents[self._agent])
-        self._counted[at], self._count[at] = lane.counted, lane.count
-        self._asked[at], self._fast[at] = bool(lane.asked), lane.fast
-        world = lane.episode.world
-        self._told[at] = world.now, world.jobs["number"][slot], world.log.count
-        tables = lane.episode.world.storage.arguments()
-        if at < len(self._worlds):
-            self._worlds[at] = tables
-        else:
-            self._worlds.append(tables)
+        self._runs.begin(at, drawn, self._options)
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -279,33 +356,14 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         GridError
             For an action that is masked.
         """
-        taken, over = np.asarray(actions, np.int64), self._over.copy()
+        taken, over, runs = np.asarray(actions, np.int64), self._over.copy(), self._runs
         self._check(taken, over)
-        go = self._fast & ~over
-        slow = ~go & ~over
-        seen, earned = self._seen, self._earned
-        earned[:] = 0.0
-        worlds = Worlds(go, taken, self._counted, earned, self._told)
-        self._side.step(self._worlds, worlds, self._kind)
-        for at in np.flatnonzero(~go).tolist():
-            lane = self._lanes[at]
-            assert lane.episode is not None
-            if over[at]:
-                self._begin(at)
-                continue
-            agent = lane.agents[self._agent]
-            if slow[at]:
-                agent.decide(lane.episode, int(taken[at]))
-            else:
-                self._side.give(at, lane, agent)
-            lane.counted = int(self._counted[at])
-            earned[at] += lane.on()
-            self._take(at)
-        ended, most = ~self._asked, self._rules
-        long = self._told["left"] >= (most.jobs or math.inf)
-        cut = self._asked & ~over & (long | (self._told["time"] > (most.time or math.inf)))
+        earned = runs.step(taken, ~over)
+        for at in np.flatnonzero(over).tolist():
+            self._begin(at)
+        ended, cut = ~runs.asked, runs.truncated & ~over
         self._over = ended | cut
-        return seen, earned / self._count, ended, cut, self._info()
+        return runs.seen, earned, ended, cut, self._info()
 
     def _check(self, actions: npt.NDArray[np.int64], over: npt.NDArray[np.bool_]) -> None:
         """Raise `GridError` for an action that may not be taken."""
@@ -314,7 +372,7 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         if actions.shape != (self.num_envs,):
             accepted = f"{self.num_envs} actions, one for each world"
             raise GridError(f"step: found an array of shape {actions.shape}; accepted: {accepted}")
-        mask = self._seen["action_mask"]
+        mask = self._runs.seen["action_mask"]
         known = (actions >= 0) & (actions < mask.shape[1])
         taken = mask[np.arange(self.num_envs), np.where(known, actions, 0)] == 1
         for at in np.flatnonzero(~over & ~(known & taken)).tolist():
@@ -325,4 +383,4 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
 
     def _info(self) -> dict[str, Any]:
         """Return the time (s) of each world, and the number of the job that is decided about."""
-        return {name: self._told[name].copy() for name in ("time", "job")}
+        return {name: self._runs.told[name].copy() for name in ("time", "job")}

@@ -21,7 +21,7 @@ from experiments.run import run
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
-from metasched.envs import GridEnv, VectorGridEnv
+from metasched.envs import GridEnv
 
 FAILING = {"mean_up_time": 5000.0, "mean_down_time": 500.0}
 
@@ -159,7 +159,7 @@ def test_the_others_are_built_in(latency):
     for row in rows:
         was = of.loc[row["number"]]
         assert (row["start"], row["finish"]) == (was["start"], was["finish"])
-    assert env._play.episode.completed == 150
+    assert env._runs.lanes[0].episode.completed == 150
 
 
 def test_a_small_window_and_no_patience_end():
@@ -176,7 +176,7 @@ def test_a_small_window_and_no_patience_end():
 
     _, over, _ = played(env, choose, seed=1)
     assert over
-    assert env._play.episode.completed == 150
+    assert env._runs.lanes[0].episode.completed == 150
     assert max(seen_waiting) > 0.2
 
 
@@ -255,7 +255,7 @@ def test_no_job_is_left_whatever_is_lost(loss):
 
     earned, over, _ = played(env, lazy, seed=1)
     assert over
-    assert env._play.episode.completed == 60
+    assert env._runs.lanes[0].episode.completed == 60
     assert any(not mask[-1] for mask in masks)
     assert earned < -100.0
 
@@ -275,8 +275,8 @@ def test_a_job_may_wait_for_a_cluster_that_joins():
 
     _, over, _ = played(env, picky, seed=1)
     assert over
-    assert env._play.episode.now > 1e6
-    assert env._play.episode.completed == 10
+    assert env._runs.lanes[0].episode.now > 1e6
+    assert env._runs.lanes[0].episode.completed == 10
 
 
 def test_jobs_have_no_deadlines_that_nobody_asked_for():
@@ -292,8 +292,8 @@ def test_what_is_seen_is_what_brokers_know():
         return math.log1p(min(max(value, 0.0), most)) / math.log1p(most)
 
     for _ in range(60):
-        episode = env._play.episode
-        now, slot = episode.now, episode.scheduler.asked
+        episode = env._runs.lanes[0].episode
+        now, slot = episode.now, episode.world.state.job
         asked = {name: episode.world.jobs[name].item(slot) for name in ("arrival", "deadline")}
         size, runtime = (
             episode.world.jobs[name].item(slot) for name in ("size", "predicted_runtime")
@@ -323,7 +323,7 @@ def test_episodes_can_be_cut_and_changed():
     env = GridEnv(unequal(), jobs=20)
     _, over, _ = played(env, narrow, seed=1)
     assert not over
-    assert env._play.episode.world.log.count >= 20
+    assert env._runs.lanes[0].episode.world.log.count >= 20
     env = GridEnv(unequal(), time=100.0)
     _, over, info = played(env, narrow, seed=1)
     assert not over
@@ -360,7 +360,6 @@ def test_bad_input_is_told_in_one_line(tmp_path):
     whole = "found with reward makespan, which is of whole runs; accepted: without"
     refused(f"jobs: {whole}", GridEnv, "quickstart", reward="makespan", jobs=5)
     refused(f"time: {whole}", GridEnv, "quickstart", reward="makespan", time=5.0)
-    refused("found 'makespan'; accepted: bounded", VectorGridEnv, 2, "site", reward="makespan")
     cost = GridEnv(unequal(jobs=1), reward="cost")
     cost.reset(seed=1)
     refused("reward cost: found None for this run; accepted: a number", cost.step, 1)

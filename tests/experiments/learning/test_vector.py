@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gymnasium.utils.seeding import np_random
 
+from experiments.learning.play import Play, Rules, scenario_of
 from experiments.learning.speed import bench_envs
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
-from metasched.envs import REWARDS, GridEnv, VectorGridEnv
+from metasched.envs import GridEnv, VectorGridEnv
 
 WORLDS = 3
 
@@ -22,6 +24,39 @@ def chosen(seen, over, rng):
             for at in range(WORLDS)
         ]
     )
+
+
+class Plain:
+    """One world, which goes from decision to decision without what is compiled for many."""
+
+    def __init__(
+        self, of, agent="global", *, global_=None, local=None, reward="bounded_slowdown", **given
+    ):
+        self.play = Play(scenario_of(of, global_, local), [agent], Rules(reward, **given))
+        self.name = agent
+
+    def reset(self, seed=None):
+        if seed is not None:
+            self.draws = np_random(seed)[0]
+        self.play.begin(int(self.draws.integers(2**31)) if seed is None else seed, None)
+        return self.play.seen(self.name), self.play.info(self.name)
+
+    def step(self, action):
+        play = self.play
+        earned = play.act({self.name: action})[self.name]
+        told = play.seen(self.name), earned, not play.asked, play.truncated, play.info(self.name)
+        return told
+
+
+def assert_alike(one, other):
+    (seen, told), (expected, by_it) = one, other
+    assert told == by_it
+    assert all((seen[name] == expected[name]).all() for name in expected)
+
+
+def longest(jobs):
+    """Reward jobs by their run times, as no compiled reward does."""
+    return jobs["finish"] - jobs["start"]
 
 
 def failing():
@@ -41,6 +76,8 @@ def failing():
         ("failing", {"agent": "C2", "reward": "wait"}),
         ("late", {"agent": "C1", "global_": "ect", "local": "titan", "window": 8}),
         ("failing", {"reward": "wait"}),
+        ("site", {"agent": "local", "window": 8, "reward": longest, "time": 9000.0}),
+        ("failing", {"reward": "max_wait"}),
         ("late", {"reward": "deadlines_met", "local": "easy"}),
     ],
 )
@@ -52,14 +89,17 @@ def test_each_world_is_as_an_environment_alone(scenario, given):
     }
     of = of.get(scenario, scenario)
     many = VectorGridEnv(WORLDS, of, **given)
-    alone = [GridEnv(of, **given) for _ in range(WORLDS)]
+    alone = [Plain(of, **given) for _ in range(WORLDS)]
+    one = GridEnv(of, **given)
     seen, info = many.reset(seed=5)
-    expected = [env.reset(seed=5 + at) for at, env in enumerate(alone)]
+    expected = [env.reset(5 + at) for at, env in enumerate(alone)]
+    assert_alike(one.reset(seed=5), expected[0])
     over, episodes, rng = np.zeros(WORLDS, bool), 0, np.random.default_rng(1)
+    done = False  # with the first episode of the one alone
     for _ in range(260):
-        for at, (one, told) in enumerate(expected):
-            assert all((seen[name][at] == one[name]).all() for name in seen)
-            if one["action_mask"][:-1].any():
+        for at, (there, told) in enumerate(expected):
+            assert all((seen[name][at] == there[name]).all() for name in seen)
+            if there["action_mask"][:-1].any():
                 job = told["job"] if "job" in told else told["jobs"][0]
                 assert (info["time"][at], info["job"][at]) == (told["time"], job)
         actions = chosen(seen, over, rng)
@@ -70,8 +110,13 @@ def test_each_world_is_as_an_environment_alone(scenario, given):
                 expected[at], over[at] = env.reset(), False
                 episodes += 1
             else:
-                one, reward, *stopped, told = env.step(actions[at])
-                expected[at], over[at] = (one, told), any(stopped)
+                there, reward, *stopped, told = env.step(actions[at])
+                expected[at], over[at] = (there, told), any(stopped)
+            if at == 0 and not done:
+                found, earns, *halted, said = one.step(actions[0])
+                assert_alike((found, said), expected[0])
+                assert (earns, *halted) == (pytest.approx(reward, rel=1e-12), *stopped)
+                done = any(stopped)
             assert (ended[at], cut[at]) == tuple(stopped)
             assert earned[at] == pytest.approx(reward, rel=1e-12)
     assert episodes >= WORLDS
@@ -98,7 +143,6 @@ def test_what_cannot_be_done_is_refused_in_a_line():
         ({"n": 0}, "n: found 0; accepted: a number from 1"),
         ({"agent": "locals"}, "agent: found 'locals'"),
         ({"reward": "wait_"}, "reward: found 'wait_'"),
-        ({"reward": lambda jobs: jobs}, f"found a function; accepted: {', '.join(REWARDS)}"),
     ):
         with pytest.raises(GridError, match=message):
             VectorGridEnv(**{"n": 2, "scenario": "quickstart"} | given)
