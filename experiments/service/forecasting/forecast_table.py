@@ -58,7 +58,11 @@ def print_forecast(
     if stuck := [str(row["job"]) for row in given if row["never"] == 1.0]:
         which = f"{'job' if len(stuck) == 1 else 'jobs'} {', '.join(stuck[:NAMED])}"
         console.print(f"given to sites that have too few processors for them now: {which}")
-    if starting := [str(row["job"]) for row in given if row["never"] < 1.0]:
+    begun = [row for row in given if row["start"] and row["start"]["5"] <= found.now]
+    if late := [str(row["job"]) for row in given if row["start"] and row not in begun]:
+        which = f"{'job' if len(late) == 1 else 'jobs'} {', '.join(late[:NAMED])}"
+        console.print(f"given to sites where others hold what they need now: {which}")
+    if starting := [str(row["job"]) for row in begun]:
         which = f"{'job' if len(starting) == 1 else 'jobs'} {', '.join(starting[:NAMED])}"
         more = ", ..." if len(starting) > NAMED else ""
         console.print(f"given to sites, and not begun there; as if they began now: {which}{more}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import chain, islice
 
@@ -52,32 +53,33 @@ def forecast(
     places = {name: index for index, name in enumerate(names)}
     ended = [each for each in jobs if each.state in (DONE, FAILED) and each.exit_status is not None]
     times = RunTimes(ended, dict(zip(names, rates.tolist(), strict=True)))
-    running = [each for each in jobs if each.goes_on and each.state != WAITING]
-    running.sort(key=lambda each: each.started or now)
+    given = [each for each in jobs if each.goes_on and each.state != WAITING]
+    given.sort(key=lambda each: each.started or now)
+    most = dict(zip(names, (each.size for each in platform.clusters), strict=True)) | {**limits}
+    later = too_early(given, most, drained)
+    running = [each for each in given if each.job not in later]
     waiting = [each for each in jobs if each.goes_on and each.state == WAITING]
     waiting.sort(key=lambda each: min(each.submitted, now))
-    live = [*running, *waiting]
+    live = [*running, *(each for each in given if each.job in later), *waiting]
     stuck = np.array([is_stuck(each, limits, drained) for each in live], np.bool_)
     rng = np.random.default_rng(seed)
     drawn = np.empty((futures, len(live)))
     of_name = {each.name: rng.random(futures) for each in live}  # whose jobs are alike
     for row, each in enumerate(live):
         since = now if each.started is None else each.started
-        rate = rates[places[each.site]] if each.site else 1.0
+        rate = rates[places[each.site]] if row < len(running) and each.site else 1.0
         ran = max(0.0, now - since) * rate
-        most = math.inf
-        if each.site and each.site in places:
-            most = longest_at(grid, each.time)[places[each.site]] * rate
-        drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), max(ran, most))
+        longest = math.inf
+        if row < len(running) and each.site:  # by the rate of when it was submitted there
+            longest = longest_at(grid, each.time, each.rate)[places[each.site]] * rate
+        drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), max(ran, longest))
         if stuck[row]:
             drawn[:, row] = NEVER * rate
     found = Forecast.of(live, futures, platform.names, now, times.known, limits)
-    up = [
-        limits.get(name, cluster.size)
-        for name, cluster in zip(names, platform.clusters, strict=True)
-    ]
-    most_of = longest_of(waiting, grid)
-    present = Present(grid, running, waiting, up, most_of, began, now, ended, workers)
+    up = [most[name] for name in names]
+    waits = [*_in_queues(live[len(running) : len(given)]), *waiting]
+    most_of = longest_of(waits, grid)
+    present = Present(grid, running, waits, up, most_of, began, now, ended, workers)
     passing = present.futures(drawn, seed)
     if progress is not None and futures > 1:  # the first compiles: it tells nothing of the others
         others = progress.one_by_one(passing, futures - 1, "more future")
@@ -98,6 +100,40 @@ def is_stuck(job: LiveJob, limits: Mapping[str, int], drained: Collection[str]) 
     return job.state == STARTING and site not in drained and limits.get(site, job.size) < job.size
 
 
+def too_early(
+    jobs: Sequence[LiveJob], limits: Mapping[str, int], drained: Collection[str]
+) -> set[int]:
+    """Return which jobs that were given to sites wait there: others hold what they need.
+
+    Parameters
+    ----------
+    jobs : sequence of LiveJob
+        Those that run, or are to start, in this order.
+    limits : mapping of str to int
+    drained : collection of str
+        Of which it is not known.
+    """
+    free = {name: most for name, most in limits.items() if name not in drained}
+    found = set()
+    for job in sorted(jobs, key=lambda each: each.state == STARTING):
+        site = str(job.site)
+        if site not in free or (job.state == STARTING and limits[site] < job.size):
+            continue
+        if job.state == STARTING and free[site] < job.size:
+            found.add(job.job)
+        else:
+            free[site] -= job.size
+    return found
+
+
+def _in_queues(jobs: Sequence[LiveJob]) -> list[LiveJob]:
+    """Return jobs that were given to sites as if they were the first that wait there."""
+    return [
+        replace(each, state=WAITING, only=each.site, waits_at=each.site, landed=at - len(jobs))
+        for at, each in enumerate(jobs)
+    ]
+
+
 def longest_of(jobs: Sequence[LiveJob], grid: LiveGrid) -> Floats:
     """Return how long jobs may run at each site, s; infinity where they are not to go."""
     names, of_time = grid.scenario.platform.names, cache(partial(longest_at, grid))
@@ -109,13 +145,16 @@ def longest_of(jobs: Sequence[LiveJob], grid: LiveGrid) -> Floats:
     return found
 
 
-def longest_at(grid: LiveGrid, time: float | None) -> Floats:
-    """Return how long a job with a requested time may run at each site, s, `LONGEST` at most."""
+def longest_at(grid: LiveGrid, time: float | None, rate: float | None = None) -> Floats:
+    """Return how long a job with a requested time may run at each site, s, `LONGEST` at most.
+
+    By the sites' rates, or that of when it was submitted.
+    """
     platform, drivers = grid.scenario.platform, grid.drivers
     if not drivers:
         return np.full(len(platform.names), LONGEST)
     limits = (
-        driver.limit(time, cluster.rate)
+        driver.limit(time, rate or cluster.rate)
         for cluster, driver in zip(platform.clusters, drivers, strict=True)
     )
     return np.minimum(LONGEST, [*limits])

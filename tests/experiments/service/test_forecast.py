@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from agents.balancers import DynamicLeastLoadScheduler
 from experiments.service.at_sites.drivers import Driver
 from experiments.service.forecasting import futures
+from experiments.service.forecasting.forecast_table import print_forecast
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.forecasting.futures import Future, Present
 from experiments.service.forecasting.run_times import ENOUGH, RunTimes
@@ -215,6 +218,41 @@ def test_who_cannot_begin_never_does_nor_do_those_behind(tmp_path, rate):
     (of_a, of_b) = found.of_sites()
     assert of_a["over"]["95"] == pytest.approx(NOW - 10.0 + 100.0 / rate)
     assert of_b["over"]["95"] == pytest.approx(NOW + 100.0 / rate)
+
+
+def test_what_others_hold_is_waited_for_by_who_was_given_to_a_site(tmp_path):
+    """In the order in which they were given, before those that wait there."""
+    grid = grid_of(tmp_path, 8, 2, more="rate = 2.0\n")
+    given = {"state": "starting", "site": "A"}
+    jobs = [running(1, NOW - 10.0, size=4, time=100.0)]
+    jobs += [job(n, started=NOW - 5.0 + n, size=4, time=60.0, **given) for n in (3, 2)]
+    jobs += [job(4, size=4, only="A"), job(5, size=2, only="B")]
+    found = forecast(grid, jobs, {"A": 4}, BEGAN, NOW, futures=3)
+    assert [(each.job, each.state) for each in found.jobs[:3]] == [
+        (1, "running"),
+        (2, "starting"),
+        (3, "starting"),
+    ]
+    starts = {each.job: found.starts[row, 0] - NOW for row, each in enumerate(found.jobs)}
+    assert starts == {1: -10.0, 2: 40.0, 3: 70.0, 4: 100.0, 5: 0.0}
+    roomy = forecast(grid, jobs, {}, BEGAN, NOW, futures=3)
+    starts = {each.job: roomy.starts[row, 0] - NOW for row, each in enumerate(roomy.jobs)}
+    assert (starts[2], starts[3]) == (-3.0, 27.0)
+    row = found.rows([2])[0]
+    console = Console(width=200, record=True, file=StringIO())
+    print_forecast(found, [row], [], [], console)
+    assert "given to sites where others hold what they need now: job 2" in console.export_text()
+
+
+def test_limits_are_by_the_rate_of_when_a_job_was_submitted(tmp_path):
+    slurm = object.__new__(Driver)
+    slurm.name = "slurm"
+    grid = replace(grid_of(tmp_path, 4, more="rate = 1.0\n"), drivers=(slurm,))
+    past = [ended(number, 1000.0, time=10.0) for number in range(1, 10)]
+    jobs = [*past, running(20, NOW - 75.0, time=60.0, rate=0.5), running(21, NOW - 75.0, time=60.0)]
+    found = forecast(grid, jobs, {}, BEGAN, NOW, futures=3)
+    ends = {each.job: found.ends[row, 0] - NOW for row, each in enumerate(found.jobs)}
+    assert ends == pytest.approx({20: 45.0, 21: 0.0}, abs=1e-3)
 
 
 def test_batch_systems_end_jobs_at_their_limits(tmp_path):
