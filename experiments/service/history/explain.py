@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -42,6 +43,8 @@ SOON, NAMED = 5.0, 5
 """Time in which sites begin jobs, as a rule, s; those that a line names of others."""
 TICK = 0.1
 """Difference of clocks that tell of the start and the end of a job, s."""
+AWAY = re.compile(r"(?:up to )?(\d[\d,]* processors?(?: of \S+)?) (was|were) away")
+"""What agents had as away, who take those that jobs are believed to hold to be there."""
 
 
 def explain(folder: Path, job: int) -> list[Story]:
@@ -187,6 +190,7 @@ class _Had:
                 drained = f"goes back, for {site} starts no job any more"
                 line.parts[0] = line.parts[0].replace(words.too_small(site), drained)
             line.parts[0] = line.parts[0].replace(words.TOO_SMALL, "has too few processors now")
+            line.parts[:] = [AWAY.sub(r"\1 or more \2 away", part) for part in line.parts]
         if self._taken_up:
             return []
         if lines and (self._again is not None or not self._first):  # it has been taken in before

@@ -160,6 +160,22 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
     assert "too small" not in text
 
 
+def test_more_may_be_away_than_agents_know(grid, state):
+    """For they have those be there that a job holds."""
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "1"], 1, only="A")
+        service.step()
+        site = service.sites[0]
+        site.capacity = 0
+        service.store.add(["true"], 1, only="A")
+        service.step()
+        time.sleep(0.2)
+        site.capacity = 2
+        service.run(once=True)
+    (words,), _ = told(state, 2)
+    assert "1 processor of A or more was away meanwhile" in " ".join(words)
+
+
 def test_what_a_site_was_given_and_has_not_begun_is_told(grid, state, monkeypatch):
     """As where a batch system has a job wait: agents have it run, which it does not."""
     monkeypatch.setattr("experiments.service.history.explain.SOON", 0.1)
