@@ -37,7 +37,8 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         Who decides: ``"global"``, the global scheduler; the name of a cluster, its local scheduler;
         or ``"local"``, that of the only one. All others are built in.
     global_, local : str or class, optional
-        Schedulers, built in or ``module:Class``, instead of the scenario's.
+        Schedulers, built in or ``module:Class``, instead of the scenario's, but not in the place
+        of the agent.
     reward : str or callable
         What jobs give that have ended since the last decision, for a local agent those of its
         cluster, divided by the jobs of an episode, so that the sum over a whole episode is a mean:
@@ -86,7 +87,7 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         strict: bool = True,
     ) -> None:
         rules = Rules(reward, window, jobs, time)
-        self._runs = Together(1, scenario_of(scenario, global_, local), agent, rules)
+        self._runs = Together(1, scenario_of(scenario, global_, local, agent), agent, rules)
         if not isinstance(strict, bool):
             raise GridError(f"strict: found {quoted(strict)}; accepted: True or False")
         self._strict, self._on = strict, np.ones(1, np.bool_)

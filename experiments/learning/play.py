@@ -17,7 +17,7 @@ from gymnasium import spaces
 
 from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.learning.agents import Observation, agent_of
+from experiments.learning.agents import GLOBAL, Observation, agent_of
 from experiments.learning.episode import Episode, Learner
 from experiments.learning.observing import nothing
 from experiments.learning.rewards import Reward, is_metric, metric_of, reward_of, rewards
@@ -114,9 +114,24 @@ def scenario_of(
     given: Scenario | str | os.PathLike[str],
     global_: str | type[GlobalScheduler] | None,
     local: str | type[LocalScheduler] | None,
+    agent: str = "",
 ) -> Scenario:
-    """Return a scenario, or that of a name or path, with other schedulers if they are given."""
+    """Return a scenario, or that of a name or path, with other schedulers if they are given.
+
+    Raises
+    ------
+    GridError
+        If one is in the place of which the agent is.
+    """
     loaded = given if isinstance(given, Scenario) else Scenario.load(given)
+    alone = len(loaded.platform.clusters) == 1 and agent not in (GLOBAL, "")
+    instead = {"global_": (global_, agent == GLOBAL), "local": (local, alone)}
+    for name, (scheduler, replaced) in instead.items():
+        if scheduler is not None and replaced:
+            found = quoted(scheduler if isinstance(scheduler, str) else scheduler.__name__)
+            raise GridError(
+                f"{name}: found {found}, for which the agent decides; accepted: without"
+            )
     return dataclasses.replace(
         loaded,
         global_scheduler=global_ or loaded.global_scheduler,

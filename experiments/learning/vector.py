@@ -297,7 +297,7 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         if not (is_whole(n) and n >= 1):
             raise GridError(f"n: found {quoted(n)}; accepted: a number from 1")
         rules = Rules(reward, window, jobs, time)
-        self._runs = Together(int(n), scenario_of(scenario, global_, local), agent, rules)
+        self._runs = Together(int(n), scenario_of(scenario, global_, local, agent), agent, rules)
         first = self._runs.lanes[0]
         self.num_envs = int(n)
         self.single_observation_space = self._runs.space

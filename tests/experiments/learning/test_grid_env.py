@@ -363,6 +363,8 @@ def test_bad_input_is_told_in_one_line(tmp_path):
     cost = GridEnv(unequal(jobs=1), reward="cost")
     cost.reset(seed=1)
     refused("reward cost: found None for this run; accepted: a number", cost.step, 1)
+    refused("global_: found 'ect', for which the agent decides", GridEnv, "site", global_="ect")
+    refused("local: found 'easy', for which the agent", GridEnv, "site", "local", local="easy")
     refused("jobs: found 0; accepted: a number from 1", GridEnv, "quickstart", jobs=0)
     refused("time: found -1", GridEnv, "quickstart", time=-1)
     refused("nowhere.toml: no such file", GridEnv, "nowhere.toml")
