@@ -198,7 +198,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         reasons = "; ".join(f"{count:,}: {why}" for why, count in summary["rejections"].items())
         were = "was" if rejected == 1 else "were"
         yield Sentence(
-            f"{counted(rejected, 'job')} could never start and {were} rejected ({reasons}).", True
+            f"{counted(rejected, 'job')} {were} rejected and never started ({reasons}).", True
         )
     if summary.get("interrupted"):
         yield Sentence("The run was interrupted, and the numbers are those up to then.", True)

@@ -180,6 +180,10 @@ def powers(
     for name in SERIES:
         columns[name] = [_series(name, each, known, start) for each in columns[name]]
     idle = [0.0 if each is None else each for each in columns["idle_watts"]]
+    for name, less, watts in zip(clusters, idle, columns["busy_watts"], strict=True):
+        if less > watts:
+            accepted = f"at most its busy_watts, {watts:g}"
+            raise GridError(f"idle_watts: found {less:g} for {name}; accepted: {accepted}")
     rest = (columns["busy_watts"], columns["price"], columns["carbon"])
     return tuple(Power(*each) for each in zip(idle, *rest, strict=True))
 

@@ -88,7 +88,7 @@ def test_a_result_shows_its_numbers_and_escapes_text(result):
     assert "&lt;script&gt;hurt()&lt;/script&gt;" in shown
     assert "<script" not in shown
     assert "2 of 3" in shown
-    assert "1 job could never start" in shown
+    assert "1 job was rejected and never started" in shown
     assert "<td>C1</td>" in shown
 
 

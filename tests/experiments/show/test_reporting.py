@@ -53,7 +53,7 @@ def test_a_folder_and_its_run_are_shown_alike(folder, result):
 
 def test_what_went_wrong_is_told(folder):
     sentences = [each.text for each in found(Ran.read(folder)) if each.warns]
-    assert any(each.startswith("1 job could never start") for each in sentences)
+    assert any(each.startswith("1 job was rejected and never started") for each in sentences)
 
 
 def test_work_that_was_lost_is_no_use_of_processors(folder):

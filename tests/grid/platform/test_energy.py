@@ -144,6 +144,10 @@ def test_of_each_cluster(tmp_path):
     [
         ({"price": 3.0}, "price: found without busy_watts; accepted: beside busy_watts"),
         ({"idle_watts": 3.0}, "idle_watts: found without busy_watts; accepted: beside busy_watts"),
+        (
+            {"busy_watts": {"A": 9.0, "B": 5.0}, "idle_watts": 6.0},
+            "idle_watts: found 6 for B; accepted: at most its busy_watts, 5",
+        ),
         ({"busy_watts": {"A": 1.0}}, "busy_watts: found none of B; accepted: one of each cluster"),
         (
             {"busy_watts": {"A": 1.0, "B": 1.0, "C": 1.0}},
