@@ -8,9 +8,9 @@ except ImportError as error:
         f"{error.name}: not installed; accepted: pip install 'metasched[learn]'"
     ) from None
 
-from experiments.learning.grid_env import GridEnv
-from experiments.learning.parallel import GridParallelEnv as parallel_env  # noqa: N813
-from experiments.learning.rewards import REWARDS
-from experiments.learning.vector import VectorGridEnv
+from experiments.environments.grid_env import GridEnv
+from experiments.environments.parallel import GridParallelEnv as parallel_env  # noqa: N813
+from experiments.environments.rewards import REWARDS
+from experiments.environments.vector import VectorGridEnv
 
 __all__ = ["REWARDS", "GridEnv", "VectorGridEnv", "parallel_env"]

@@ -1,1 +1,1 @@
-"""Environments in which agents learn to schedule: Gymnasium's interface to a run."""
+"""Policies that are learned: from some runs, and judged by others that are held out."""

@@ -16,11 +16,11 @@ from agents.learned import ranks
 from agents.learned.formula import Floats
 from agents.learned.policy import LearnedPolicy
 from agents.schedulers import PlanningScheduler
-from experiments.learning.agents import GLOBAL, LOCAL
+from experiments.environments.agents import GLOBAL, LOCAL
+from experiments.environments.play import Play, Rules
 from experiments.learning.comparison import Compared, compared
 from experiments.learning.learning import learned_from
 from experiments.learning.lessons import Lesson, Lessons, first_policy
-from experiments.learning.play import Play, Rules
 from experiments.learning.terms import of_clusters
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters

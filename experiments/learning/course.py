@@ -13,10 +13,10 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.learned import choices, ranks
+from experiments.environments.agents import GLOBAL
+from experiments.environments.play import Play, Rules
 from experiments.learning import terms
-from experiments.learning.agents import GLOBAL
 from experiments.learning.lessons import Lesson
-from experiments.learning.play import Play, Rules
 from experiments.sweeps.inputs import read_once
 
 SEEN = 64

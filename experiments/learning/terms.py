@@ -8,8 +8,8 @@ import numpy as np
 
 from agents.learned import choices, ranks
 from agents.learned.formula import Floats
-from experiments.learning.agents import Observation
-from experiments.learning.observing import LONG, MANY
+from experiments.environments.agents import Observation
+from experiments.environments.observing import LONG, MANY
 
 ROUNDING = 1e-5
 """Shares of processors that differ by no more are the same, for observations are of 32 bits."""

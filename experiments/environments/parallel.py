@@ -9,9 +9,9 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from experiments.learning.agents import GLOBAL, Observation
-from experiments.learning.play import Choices, Play, Rules, scenario_of
-from experiments.learning.rewards import Reward
+from experiments.environments.agents import GLOBAL, Observation
+from experiments.environments.play import Choices, Play, Rules, scenario_of
+from experiments.environments.rewards import Reward
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.learning.episode import LATEST
-from experiments.learning.observing import candidates, observe, observe_locally
-from experiments.learning.rewards import REWARDS
+from experiments.environments.episode import LATEST
+from experiments.environments.observing import candidates, observe, observe_locally
+from experiments.environments.rewards import REWARDS
 from grid.kernel.advance import advance
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.processors import set_plan

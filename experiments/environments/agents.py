@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from gymnasium import spaces
 
-from experiments.learning import observing
-from experiments.learning.episode import Episode
+from experiments.environments import observing
+from experiments.environments.episode import Episode
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import NONE, WAIT

@@ -17,10 +17,10 @@ from gymnasium.vector.utils import batch_space, create_empty_array
 
 from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.learning.agents import GLOBAL, Observation
-from experiments.learning.play import Play, Rules, check_options, scenario_of
-from experiments.learning.rewards import REWARDS, Reward
-from experiments.learning.stepping import (
+from experiments.environments.agents import GLOBAL, Observation
+from experiments.environments.play import Play, Rules, check_options, scenario_of
+from experiments.environments.rewards import REWARDS, Reward
+from experiments.environments.stepping import (
     INFO,
     Queues,
     SeenGlobally,

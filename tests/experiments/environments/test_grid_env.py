@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from experiments.learning.observing import LONG, MANY
-from experiments.learning.rewards import REWARDS
+from experiments.environments.observing import LONG, MANY
+from experiments.environments.rewards import REWARDS
 from experiments.run import run
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError

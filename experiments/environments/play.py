@@ -17,10 +17,10 @@ from gymnasium import spaces
 
 from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.learning.agents import GLOBAL, Observation, agent_of
-from experiments.learning.episode import Episode, Learner
-from experiments.learning.observing import nothing
-from experiments.learning.rewards import Reward, is_metric, metric_of, reward_of, rewards
+from experiments.environments.agents import GLOBAL, Observation, agent_of
+from experiments.environments.episode import Episode, Learner
+from experiments.environments.observing import nothing
+from experiments.environments.rewards import Reward, is_metric, metric_of, reward_of, rewards
 from experiments.run.observed import Observed
 from experiments.scenario.jobs import read_source
 from experiments.scenario.notes import told

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.seeding import np_random
 
-from experiments.learning.play import Play, Rules, scenario_of
-from experiments.learning.speed import bench_envs
+from experiments.environments.play import Play, Rules, scenario_of
+from experiments.environments.speed import bench_envs
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.multicluster import Platform

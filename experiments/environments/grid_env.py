@@ -11,10 +11,10 @@ import numpy as np
 from gymnasium import spaces
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.learning.agents import GLOBAL, Observation
-from experiments.learning.play import Choices, Rules, check_options, scenario_of
-from experiments.learning.rewards import Reward
-from experiments.learning.vector import Together
+from experiments.environments.agents import GLOBAL, Observation
+from experiments.environments.play import Choices, Rules, check_options, scenario_of
+from experiments.environments.rewards import Reward
+from experiments.environments.vector import Together
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.foreign import quoted

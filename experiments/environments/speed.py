@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from experiments.bench.measurement import Measurement
-from experiments.learning.agents import GLOBAL, LOCAL
-from experiments.learning.grid_env import GridEnv
-from experiments.learning.vector import VectorGridEnv
+from experiments.environments.agents import GLOBAL, LOCAL
+from experiments.environments.grid_env import GridEnv
+from experiments.environments.vector import VectorGridEnv
 from experiments.scenario.scenario import Scenario
 
 Chosen = Callable[[Any], Any]

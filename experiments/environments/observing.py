@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from experiments.learning.episode import Episode
+from experiments.environments.episode import Episode
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.queueing.queues import after, first
 from grid.kernel.state import NONE
