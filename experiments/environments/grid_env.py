@@ -16,8 +16,6 @@ from experiments.environments.play import Choices, Rules, check_options, scenari
 from experiments.environments.rewards import Reward
 from experiments.environments.vector import Together
 from experiments.scenario.scenario import Scenario
-from grid.errors import GridError
-from grid.foreign import quoted
 
 
 class GridEnv(gymnasium.Env[Observation, np.int64]):
@@ -86,11 +84,9 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         time: float | None = None,
         strict: bool = True,
     ) -> None:
-        rules = Rules(reward, window, jobs, time)
+        rules = Rules(reward, window, jobs, time, strict)
         self._runs = Together(1, scenario_of(scenario, global_, local, agent), agent, rules)
-        if not isinstance(strict, bool):
-            raise GridError(f"strict: found {quoted(strict)}; accepted: True or False")
-        self._strict, self._on = strict, np.ones(1, np.bool_)
+        self._strict, self._on = rules.strict, np.ones(1, np.bool_)
         self.observation_space = self._runs.space
         self.action_space = self._runs.lanes[0].actions[agent]
 
