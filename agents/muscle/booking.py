@@ -115,10 +115,18 @@ class Booked:
 
     def makespan(self, now: float) -> float:
         """Return the makespan of what is left at `now`, s."""
-        return max(0.0, float(self.release.max(initial=0.0)) - now)
+        return max(0.0, self._end() - now)
+
+    def _end(self) -> float:
+        """Return when all that is booked is expected to have ended, s.
+
+        Jobs may run on processors that will go as soon as they end: these do not remain.
+        """
+        finishes = self.unfinished[:, 0]
+        return float(max(self.release.max(initial=0.0), finishes.max(initial=0.0)))
 
     def down_to(self, threshold: float) -> float:
         """Return the first time at which the makespan of what is left is at most `threshold`."""
-        time = float(self.release.max(initial=0.0)) - threshold
+        time = self._end() - threshold
         # The difference is rounded.
         return time if self.makespan(time) <= threshold else math.nextafter(time, math.inf)

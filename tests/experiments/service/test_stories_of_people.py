@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from contextlib import closing
@@ -158,6 +159,33 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
     assert "no route; it gets no job until it answers again" in text
     assert "goes back, for A has too few processors now" in text
     assert "too small" not in text
+
+
+def test_jobs_that_a_drained_site_ends_book_it(grid, state):
+    """Its processors go as soon as they end: MUSCLE would take them to be free as it is back."""
+    text = GRID.partition('[[sites]]\nname = "B"')[0]
+    text = re.sub('global = ".*"', 'global = "muscle"', text)
+    text = re.sub('local = ".*"', 'local = "titan"', text)
+    grid.write_text(text)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store = service.store
+        store.add(["sleep", "3"], 2, 60.0)
+        service.step()
+        until(service, lambda: store.job(1).started is not None)
+        call("drain", "--state", state, "A")
+        service.step()
+        store.add(["true"], 2, 10.0)
+        service.step()
+        call("drain", "--state", state, "A", "--undo")
+        service.run(once=True)
+    events = [json.loads(line) for line in (state / "events.jsonl").read_text().splitlines()]
+    reports = [each for each in events if each.get("kind") == "ScheduleReport"]
+    ended = next(each["time"] for each in events if each["event"] == "exited")
+    left = [each["makespan"] for each in reports if each["time"] < ended and each["unfinished"]]
+    assert len(left) > 1
+    assert min(left) > 50.0
+    text = " ".join(told(state, 2)[0][0])
+    assert "makespan left 0 s" not in text
 
 
 def test_more_may_be_away_than_agents_know(grid, state):
