@@ -71,11 +71,20 @@ def _add(name: str, module: str, function: str, what: str) -> None:
     bench.command(name, help=f"Measure {what}.")(_JSON(measure))
 
 
-_add("titan", "bench.titan", "bench_titan", "TITAN's search")
-_add("study", "bench.study", "bench_study", "what a study of many runs loses to coordination")
-_add("report", "bench.page", "bench_page", "the page of `metasched report` in a browser")
-_add("service", "bench.service", "bench_service", "a service of real jobs: 1,000 sleep here")
-_add("envs", "learning.speed", "bench_envs", "decisions a second in environments to learn in")
+MEASURES = {
+    "titan": ("bench.titan", "bench_titan", "TITAN's search"),
+    "study": ("bench.study", "bench_study", "what a study of many runs loses to coordination"),
+    "report": ("bench.page", "bench_page", "the page of `metasched report` in a browser"),
+    "service": ("bench.service", "bench_service", "a service of real jobs: 1,000 sleep here"),
+    "envs": (
+        "environments.speed",
+        "bench_envs",
+        "decisions a second in environments to learn in",
+    ),
+}
+"""By the name of a command: the module of `experiments` and its function, and what it measures."""
+for _name, (_module, _function, _what) in MEASURES.items():
+    _add(_name, _module, _function, _what)
 
 
 @bench.command()

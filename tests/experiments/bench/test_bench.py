@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import random
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,7 +21,7 @@ from experiments.bench.plain_deap import plain_evolve, plain_toolbox
 from experiments.bench.queues import POLICIES, bench_queues
 from experiments.bench.site import LOCAL, WHOLE, bench_site
 from experiments.bench.titan import bench_titan
-from experiments.cli.bench import _of_runs
+from experiments.cli.bench import MEASURES, _of_runs
 from tests.experiments.browsers import browser_or_skip
 
 
@@ -166,3 +167,9 @@ def test_printed_and_json():
     print_measurements(rows, Console(file=out, width=80))
     assert "2,512,346" in out.getvalue()
     assert "0.5" in out.getvalue()
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_what_a_command_measures_by_is_there(name):
+    module, function, _ = MEASURES[name]
+    assert callable(getattr(import_module(f"experiments.{module}"), function))
