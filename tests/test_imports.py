@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EVERYTHING = """
 import importlib, pkgutil, sys
 
+EXTRAS = {("experiments.learning.ppo", name) for name in ("torch", "sb3_contrib")}
 for name in ("fcntl", "resource", "termios", "tty", "pwd", "grp"):
     sys.modules[name] = None  # as on Windows
 for package in map(importlib.import_module, ("grid", "agents", "experiments", "metasched")):
@@ -19,7 +20,7 @@ for package in map(importlib.import_module, ("grid", "agents", "experiments", "m
         try:
             importlib.import_module(module.name)
         except ModuleNotFoundError as error:
-            if (module.name, error.name) != ("experiments.learning.ppo", "torch"):  # an extra
+            if (module.name, error.name) not in EXTRAS:
                 raise
 """
 
