@@ -15,7 +15,9 @@ from experiments.service.forecasting.futures import Floats, Present
 from experiments.service.forecasting.run_times import RunTimes
 from experiments.service.grid_file import LiveGrid, load_grid
 from experiments.service.store import DONE, FAILED, STARTING, WAITING, LiveJob, Store
+from experiments.show.numbers import counted
 from grid.errors import GridError
+from grid.foreign import plain
 from grid.jobs import LONGEST
 
 NEVER = 1e9
@@ -174,4 +176,14 @@ def forecast_of(store: Store, question: Question, progress: Progress | None) -> 
     grid = load_grid(name, global_, local, store.note("sites"))
     if [*store.note("sites")] != [*grid.scenario.platform.names]:
         raise GridError(f"{name}: found other sites than those served; accepted: the same")
+    for cluster, driver in zip(grid.scenario.platform.clusters, grid.drivers, strict=True):
+        served = store.note("sites")[cluster.name]
+        if driver.name != "slurm" and cluster.size != served:  # which has told what it has
+            found = (
+                f"found {counted(cluster.size, 'processor')}, which had {served} as it was served"
+            )
+            raise GridError(
+                f"{name}: {plain(cluster.name, 100)}: {found}; accepted: as many, or a service "
+                "that begins with them"
+            )
     return forecast(grid, *question, progress=progress)

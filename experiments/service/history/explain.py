@@ -43,7 +43,10 @@ SOON, NAMED = 5.0, 5
 """Time in which sites begin jobs, as a rule, s; those that a line names of others."""
 TICK = 0.1
 """Difference of clocks that tell of the start and the end of a job, s."""
-AWAY = re.compile(r"(?:up to )?(\d[\d,]* processors?(?: of \S+)?) (was|were) away")
+AWAY = re.compile(
+    r"(?:up to )?(\d[\d,]* (?:processors? )?(?:of \S+)(?:(?:,| and) \d[\d,]* of \S+)*|"
+    r"\d[\d,]* processors?) (was|were|is|are) away"
+)
 """What agents had as away, who take those that jobs are believed to hold to be there."""
 
 

@@ -355,7 +355,12 @@ def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
         shown = call("forecast", "--state", state).stdout
         assert "no job waits or runs" in shown
         service.store.add(["true"], 1)
-        grid.write_text(grid.read_text().replace('name = "B"', 'name = "C"'))
+        asked = grid.read_text()
+        grid.write_text(asked.replace("slots = 2", "slots = 1", 1))
+        smaller = call("forecast", "--state", state)
+        assert smaller.exit_code == 2
+        assert "A: found 1 processor, which had 2 as it was served; accepted" in smaller.output
+        grid.write_text(asked.replace('name = "B"', 'name = "C"'))
         other = call("forecast", "--state", state)
         assert other.exit_code == 2
         assert "found other sites than those served; accepted: the same" in other.output
