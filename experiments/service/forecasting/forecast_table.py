@@ -55,17 +55,19 @@ def print_forecast(
         where = plain(", ".join(away), 200)
         console.print(f"taken to have no more processors than now, for good: {where}")
     given = [row for row in rows if row["state"] == STARTING]
-    if stuck := [str(row["job"]) for row in given if row["never"] == 1.0]:
-        which = f"{'job' if len(stuck) == 1 else 'jobs'} {', '.join(stuck[:NAMED])}"
-        console.print(f"given to sites that have too few processors for them now: {which}")
+    stuck = [row for row in given if row["never"] == 1.0]
     begun = [row for row in given if row["start"] and row["start"]["5"] <= found.now]
-    if late := [str(row["job"]) for row in given if row["start"] and row not in begun]:
-        which = f"{'job' if len(late) == 1 else 'jobs'} {', '.join(late[:NAMED])}"
-        console.print(f"given to sites where others hold what they need now: {which}")
-    if starting := [str(row["job"]) for row in begun]:
-        which = f"{'job' if len(starting) == 1 else 'jobs'} {', '.join(starting[:NAMED])}"
-        more = ", ..." if len(starting) > NAMED else ""
-        console.print(f"given to sites, and not begun there; as if they began now: {which}{more}")
+    late = [row for row in given if row not in stuck and row not in begun]
+    for of, how in (
+        (stuck, "that have too few processors for them now"),
+        (late, "where others hold what they need now"),
+        (begun, "and not begun there; as if they began now"),
+    ):
+        if of:
+            named = ", ".join([str(row["job"]) for row in of[:NAMED]])
+            more = ", ..." if len(of) > NAMED else ""
+            which = f"{'job' if len(of) == 1 else 'jobs'} {named}{more}"
+            console.print(f"given to sites{',' if of is begun else ''} {how}: {which}")
     console.print(f"medians and 90 % intervals of {counted(found.starts.shape[1], 'future')}")
     ended = counted(found.known, "job")
     if found.known < ENOUGH:
