@@ -16,7 +16,6 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from experiments.environments.observing import LONG, MANY
-from experiments.environments.rewards import REWARDS
 from experiments.run import run
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
@@ -62,21 +61,6 @@ def test_gymnasium_finds_no_fault(scenario):
         warnings.filterwarnings("ignore", message=".*alternative render modes.*")
         check_env(GridEnv(of.get(scenario, scenario), local="easy", strict=False))
         check_env(GridEnv(of.get(scenario, scenario), "C2", global_="dll", strict=False))
-
-
-@pytest.mark.parametrize("metric", ["makespan", "p95_wait", "utilization"])
-def test_a_metric_is_given_once_as_the_run_ends(metric):
-    scenario = unequal(warmup=20)
-    env = GridEnv(scenario, reward=metric)
-    seen, _ = env.reset(seed=4)
-    came, over = [], False
-    while not over:
-        first = int(np.where(seen["action_mask"][:-1], seen["clusters"][:, 4], np.inf).argmin())
-        seen, reward, over, _, _ = env.step(first)
-        came.append(reward)
-    expected = run(scenario, seed=4).summary()["metrics"][metric]
-    assert came[-1] == pytest.approx(expected if metric == "utilization" else -expected)
-    assert not any(came[:-1])
 
 
 @pytest.mark.parametrize("policy", ["dll", "ect", "round-robin"])
@@ -180,32 +164,6 @@ def test_a_small_window_and_no_patience_end():
     assert max(seen_waiting) > 0.2
 
 
-def test_the_sum_of_an_episode_is_a_mean():
-    scenario = unequal()
-    was = run(scenario, seed=2)
-    of, names = was.jobs.set_index("job"), scenario.platform.names
-    expected = {
-        "bounded_slowdown": -was.summary()["metrics"]["mean_bounded_slowdown"],
-        "wait": -was.summary()["metrics"]["mean_wait"],
-        "turnaround": -was.summary()["metrics"]["mean_turnaround"],
-    }
-    assert {*expected, "deadlines_met"} == {*REWARDS}
-    for name, value in expected.items():
-        env = GridEnv(scenario, reward=name)
-        earned, *_ = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
-        assert earned == pytest.approx(value)
-
-
-def test_met_deadlines_count():
-    scenario = dataclasses.replace(unequal(assign_deadlines=True), global_scheduler="dll")
-    was = run(scenario, seed=2)
-    of, names = was.jobs.set_index("job"), scenario.platform.names
-    env = GridEnv(scenario, reward="deadlines_met")
-    earned, *_ = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
-    assert 0.0 < earned < 1.0
-    assert earned == pytest.approx(was.summary()["metrics"]["deadlines_met"])
-
-
 @pytest.mark.parametrize("parameters", [{}, {"latency": 30.0}, {"load": 0.3, "jobs": 30}])
 def test_whatever_may_be_done_ends_and_the_same_seed_is_the_same(parameters):
     seen_by = []
@@ -277,11 +235,6 @@ def test_a_job_may_wait_for_a_cluster_that_joins():
     assert over
     assert env._runs.lanes[0].episode.now > 1e6
     assert env._runs.lanes[0].episode.completed == 10
-
-
-def test_jobs_have_no_deadlines_that_nobody_asked_for():
-    earned, *_ = played(GridEnv(unequal(), reward="deadlines_met"), lambda *_: 1, seed=1)
-    assert earned == 0.0
 
 
 def test_what_is_seen_is_what_brokers_know():

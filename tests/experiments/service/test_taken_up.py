@@ -21,8 +21,8 @@ from experiments.service.store import Store
 from grid.errors import GridError
 from tests.experiments.commands import call
 
+from .forecasting.test_forecast import job
 from .served import GRID, served
-from .test_forecast import job
 from .test_history import told
 from .test_service import ROOT, until
 

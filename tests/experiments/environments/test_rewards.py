@@ -1,0 +1,59 @@
+"""What agents are rewarded for adds up to what the run came to."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from experiments.environments.rewards import REWARDS
+from experiments.run import run
+from metasched.envs import GridEnv
+from tests.experiments.environments.test_grid_env import played, unequal
+
+
+@pytest.mark.parametrize("metric", ["makespan", "p95_wait", "utilization"])
+def test_a_metric_is_given_once_as_the_run_ends(metric):
+    scenario = unequal(warmup=20)
+    env = GridEnv(scenario, reward=metric)
+    seen, _ = env.reset(seed=4)
+    came, over = [], False
+    while not over:
+        first = int(np.where(seen["action_mask"][:-1], seen["clusters"][:, 4], np.inf).argmin())
+        seen, reward, over, _, _ = env.step(first)
+        came.append(reward)
+    expected = run(scenario, seed=4).summary()["metrics"][metric]
+    assert came[-1] == pytest.approx(expected if metric == "utilization" else -expected)
+    assert not any(came[:-1])
+
+
+def test_the_sum_of_an_episode_is_a_mean():
+    scenario = unequal()
+    was = run(scenario, seed=2)
+    of, names = was.jobs.set_index("job"), scenario.platform.names
+    expected = {
+        "bounded_slowdown": -was.summary()["metrics"]["mean_bounded_slowdown"],
+        "wait": -was.summary()["metrics"]["mean_wait"],
+        "turnaround": -was.summary()["metrics"]["mean_turnaround"],
+    }
+    assert {*expected, "deadlines_met"} == {*REWARDS}
+    for name, value in expected.items():
+        env = GridEnv(scenario, reward=name)
+        earned, *_ = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
+        assert earned == pytest.approx(value)
+
+
+def test_met_deadlines_count():
+    scenario = dataclasses.replace(unequal(assign_deadlines=True), global_scheduler="dll")
+    was = run(scenario, seed=2)
+    of, names = was.jobs.set_index("job"), scenario.platform.names
+    env = GridEnv(scenario, reward="deadlines_met")
+    earned, *_ = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
+    assert 0.0 < earned < 1.0
+    assert earned == pytest.approx(was.summary()["metrics"]["deadlines_met"])
+
+
+def test_jobs_have_no_deadlines_that_nobody_asked_for():
+    earned, *_ = played(GridEnv(unequal(), reward="deadlines_met"), lambda *_: 1, seed=1)
+    assert earned == 0.0
