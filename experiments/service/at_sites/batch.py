@@ -136,11 +136,16 @@ class BatchSite:
         most: int = MOST,
     ) -> None:
         self.name = name
-        self.capacity = _capacity(system, size) if answered else 0
+        self.capacity = 0
         self._size, self._system, self._prefix, self._tell = size, system, prefix, tell
         self._news: queue.SimpleQueue[Began | End | Told] = queue.SimpleQueue()
         self._jobs: dict[int, _Job] = {}
         self._over: dict[str, float] = {}  # since when jobs are there that shall not be
+        if answered:
+            with suppress(SilentError):
+                self.capacity = max(0, min(size, system.look().capacity))
+                if self.capacity < size:
+                    self._news.put(self._has())
         self._seen = (self.capacity, 1)  # what the last looks said of it, and how many did
         self._silent = self._grown = False
         self._most = self._left = most
@@ -359,7 +364,7 @@ class BatchSite:
         self._seen = (capacity, times + 1 if value == capacity else 1)
         if self._seen[1] >= AGREEING and capacity != self.capacity and not self._silent:
             self.capacity = capacity
-            self._tell_of(Told(f"{self.name}: {capacity} of {self._size} processors for our jobs"))
+            self._tell_of(self._has())
 
     def _is_silent(self, why: str) -> None:
         if not self._silent:
@@ -371,19 +376,15 @@ class BatchSite:
         if self._silent:
             self._silent = False
             self.capacity = self._seen[0]
-            told = f"{self.capacity} of {self._size} processors for our jobs"
-            self._tell_of(Told(f"{self.name}: {ANSWERS}, {told}"))
+            self._tell_of(self._has(f"{ANSWERS}, "))
+
+    def _has(self, before: str = "") -> Told:
+        told = f"{self.capacity} of {self._size} processors for our jobs"
+        return Told(f"{self.name}: {before}{told}")
 
     def _tell_of(self, news: Began | End | Told) -> None:
         self._news.put(news)
         self._tell()
-
-
-def _capacity(system: BatchSystem, size: int) -> int:
-    """Return how many processors of a site are for our jobs as it is first looked at."""
-    with suppress(SilentError):
-        return max(0, min(size, system.look().capacity))
-    return 0
 
 
 def _place(job: LiveJob, site: str, folder: Path) -> bytes:

@@ -26,6 +26,9 @@ from grid.errors import GridError
 
 Say = Callable[[str], object]
 
+_AT_ONCE = 1.0
+"""The longest that is waited at once, s: a Ctrl-C just before a wait is seen after it."""
+
 
 class Asked(NamedTuple):
     """What a shadow was asked for: pairs of policies, periods, and pauses between looks, s."""
@@ -74,7 +77,7 @@ class Shadow:
             return report_of(self._sightings, scenario, pairs, begin, seed=seed, whole=whole)
 
         with suppress(KeyboardInterrupt):
-            while not self._stopped.wait(max(0.0, max(ready, begin + every) - time.time())):
+            while self._goes_on_at(max(ready, begin + every)):
                 ready = time.time() + self._asked.pause
                 if (self._sightings.last_look() or 0.0) - begin < every:
                     continue
@@ -88,6 +91,13 @@ class Shadow:
                 tell(found)
         if (self._sightings.last_look() or 0.0) > begin:
             tell(report(whole=False))
+
+    def _goes_on_at(self, due: float) -> bool:
+        """Wait until then; return False once it is stopped."""
+        while not self._stopped.wait(min(_AT_ONCE, max(0.0, due - time.time()))):
+            if time.time() >= due:
+                return True
+        return False
 
     def close(self) -> None:
         """Look no more."""

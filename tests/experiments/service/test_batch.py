@@ -360,6 +360,17 @@ def test_held_jobs_wait_for_their_release(grid, state):
         assert [store.job(each).state for each in (first, late)] == ["done"] * 2
 
 
+@pytest.mark.parametrize(
+    ("here", "told"),
+    [(1, [Told("S: 1 of 4 processors for our jobs")]), (4, [])],
+)
+def test_what_is_for_our_jobs_from_the_first_is_told(system, here, told):
+    system.size = here
+    with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
+        assert site.capacity == min(here, 4)
+        assert [*site.news()] == told
+
+
 def test_no_more_jobs_are_submitted_in_a_second_than_may_be(system, tmp_path):
     with closing(BatchSite("S", 4, system, "t-", lambda: None, most=2)) as site:
         for _ in range(5):

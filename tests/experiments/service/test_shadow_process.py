@@ -19,7 +19,7 @@ from experiments.service.at_sites.slurm import Processors
 from experiments.service.grid_file import load_grid
 from experiments.service.shadow import look as looking
 from experiments.service.shadow import watching
-from experiments.service.shadow.comparing import Pair
+from experiments.service.shadow.comparing import Pair, check, usual
 from experiments.service.shadow.look import Seen, Watched, look
 from experiments.service.shadow.sightings import Sightings
 from experiments.service.shadow.watching import Asked, shadowing
@@ -176,6 +176,8 @@ def shadow(*words, cwd):
 def test_it_may_be_killed_and_goes_on_and_asks_nothing_but_squeue_and_sinfo(slurm, tmp_path):
     state, now = tmp_path / "state", int(time.time())
     words = ("grid.toml", "--state", "state", "--look", "1s")
+    scenario = load_grid(str(tmp_path / "grid.toml"), driver=Watched).scenario
+    check(scenario, usual(scenario))  # what is compiled here need not be in each process
     first = shadow(*words, cwd=tmp_path)
     jobs = slurm / "a.conf.squeue"
     try:
@@ -191,7 +193,7 @@ def test_it_may_be_killed_and_goes_on_and_asks_nothing_but_squeue_and_sinfo(slur
 
         until(has_job)
         second = shadow(*words, cwd=tmp_path)
-        out, err = second.communicate(timeout=4 * SOON)
+        out, err = second.communicate(timeout=SOON)
         assert (second.returncode, out) == (2, "")
         assert err.splitlines()[-1] == (
             "metasched: state: another shadow is there already; accepted: another --state"
@@ -208,9 +210,12 @@ def test_it_may_be_killed_and_goes_on_and_asks_nothing_but_squeue_and_sinfo(slur
         with closing(Sightings(state)) as sightings:
             return any(row["ended"] for row in sightings.jobs(0.0))
 
-    until(has_ended)
-    third.send_signal(signal.SIGINT)
-    out, err = third.communicate(timeout=4 * SOON)
+    try:
+        until(has_ended)
+        third.send_signal(signal.SIGINT)
+        out, err = third.communicate(timeout=SOON)
+    finally:
+        third.kill()
     assert third.returncode == 0, err
     assert "1 job that came and ended, at a (2) and b (2)" in " ".join(out.split())
     assert "home/easy" in out

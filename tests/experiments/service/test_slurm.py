@@ -183,6 +183,8 @@ def test_what_others_have_and_nodes_that_are_drained_are_left_to_them(grid, stat
     finally:
         ask(other, "scancel", "-n", "other")
         other.resume()
+        while ask(other, "squeue", "-h", "-n", "other"):  # a controller that is killed forgets it
+            time.sleep(0.1)
 
 
 @pytest.mark.thorough
