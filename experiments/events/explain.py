@@ -106,9 +106,8 @@ class Hearing:
     ) -> None:
         self._job, self._path, self._now = job, path, 0.0
         name, sizes = facts["global"], {each.name: each.size for each in platform.clusters}
-        goes_by = global_scheduler(name).goes_by if name in GLOBAL else ""
-        at_once = _heard_at_once(platform, parameters)
-        self._around = Surroundings(sizes, *at_once, parameters.mode == "batch", goes_by)
+        heard, batch = _heard_at_once(platform, parameters), parameters.mode == "batch"
+        self._around = Surroundings(sizes, *heard, batch, **_way_of(name))
         self._silent = not has_a_say(name, len(sizes))
         self._rules = facts["local"], _selection(facts)
         self.tellers: dict[Identity, Teller] = {}
@@ -136,6 +135,15 @@ class Hearing:
             raise GridError(
                 f"{self._path}:{event['serial']}: no event of this run; accepted: its event log"
             ) from None
+
+
+def _way_of(name: str) -> dict[str, Any]:
+    """Return what surroundings are told of a global scheduler."""
+    if name not in GLOBAL:
+        return {}
+    policy = global_scheduler(name)
+    in_turn = not (policy.only_chooses or policy.collects)
+    return {"goes_by": policy.goes_by, "whole": not policy.may_split(), "in_turn": in_turn}
 
 
 def _heard_at_once(platform: Platform, parameters: Parameters) -> tuple[set[str], set[str]]:

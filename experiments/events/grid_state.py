@@ -58,6 +58,10 @@ class Surroundings:
         came before.
     batch : bool
         Mode `batch`: jobs of a round are submitted at one instant, when all before have left.
+    goes_by : str
+        See the attribute.
+    whole, in_turn : bool
+        Each job runs on one cluster; a job may have to wait for those that came before it.
 
     Attributes
     ----------
@@ -81,8 +85,11 @@ class Surroundings:
         in_no_time: Container[str] = (),
         batch: bool = False,
         goes_by: str = "",
+        whole: bool = False,
+        in_turn: bool = True,
     ) -> None:
         self.goes_by = goes_by
+        self._whole, self._in_turn = whole, in_turn
         self.free = dict(sizes)
         self.away = dict.fromkeys(sizes, 0)
         self.waiting: dict[str, dict[Identity, float]] = {name: {} for name in sizes}
@@ -284,17 +291,20 @@ class Surroundings:
 
         Which of those that have waited for longer hold it back, the log does not say.
         """
-        size = self.asking.get(job, math.inf)
-        up = sum(self._sizes.values()) - sum(self.away.values())
-        if enough := self.with_room(job, size):
+        if enough := self.with_room(job, self.asking.get(job, math.inf)):
             yield f"{enough[0]} has {processors(self.free[enough[0]])} free"
-        elif size > up:
+        elif self._too_large(job):
             yield "it is too large for what is up"
-        longer = takewhile(lambda each: each != job, self.asking)
-        if large := [each for each in longer if self.asking[each] > up]:
+        longer = takewhile(lambda each: each != job, self.asking if self._in_turn else ())
+        if large := [each for each in longer if self._too_large(each)]:
             have, are = ("has", "is") if len(large) == 1 else ("have", "are")
             yield f"{name_jobs(tuple(large))} {have} waited there for longer"
             yield f"and {are} too large for what is up"
+
+    def _too_large(self, job: Identity) -> bool:
+        """Tell whether a job is too large for what is up of the clusters on which it can run."""
+        up = (self._sizes[name] - self.away[name] for name in self._only_on.get(job, self._sizes))
+        return self.asking.get(job, math.inf) > (max(up) if self._whole else sum(up))
 
     def never_told(self) -> Iterator[str]:
         """Tell of how many clusters the global scheduler does not know the last change."""

@@ -114,6 +114,8 @@ class _Had:
         self._deadline = deadline - self._start.timestamp()
         self._drains: dict[str, list[tuple[float, bool]]] = {}  # when sites were, and were no more
         self._given: dict[int, float] = {}  # when sites were given jobs that they have not begun
+        self._names = platform.names
+        self._silent: dict[str, None] = {}  # sites that do not answer
 
     @property
     def lines(self) -> bool:
@@ -137,6 +139,8 @@ class _Had:
             self._before += self._so_far()
             self._hearing.tellers.clear()
             self._again = event["time"]
+        if kind == SAID and "job" not in event:
+            self._hear_of_site(event["words"])
         if kind == STARTED:
             self._given[event["job"]] = event["time"]
         elif kind in (BEGAN, EXITED):
@@ -153,6 +157,8 @@ class _Had:
                 self._told.append(Line(event["time"], [told]))
             for site in filter(partial(self._is_drained, at=event["time"]), self._drains):
                 self._told.append(Line(event["time"], [f"{site} has been drained by then"]))
+            for site in self._silent:
+                self._told.append(Line(event["time"], [f"{site} does not answer by then"]))
         if kind not in (ENDED, *OF_REAL_JOBS):
             self._hearing.hear(event)
         elif own and kind == BEGAN and event["words"].startswith(audit.TAKEN_UP):
@@ -168,6 +174,14 @@ class _Had:
             self._over |= kind == FAILED or event["words"] == CANCELLED  # and it has not run
         elif self._hearing.tellers and not (self._began_there or self._over) and _is_of_site(event):
             self._told.append(Line(event["time"], [event["words"]]))
+
+    def _hear_of_site(self, said: str) -> None:
+        """Take note of a site that does not answer, or does again."""
+        for site in self._names:
+            if said.startswith(f"{site}: {ANSWERS}"):
+                self._silent.pop(site, None)
+            elif said.startswith(f"{site}: ") and said.endswith(SILENT):
+                self._silent[site] = None
 
     def _is_drained(self, site: str, at: float) -> bool:
         """Tell whether a site starts no job at a time, s; a service may find it so."""

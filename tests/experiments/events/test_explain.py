@@ -28,11 +28,11 @@ from tests.experiments.events.test_events import Places, logged
 from tests.experiments.watched import Splits
 
 
-def told(model, job, sizes):
+def told(model, job, sizes, **way):
     """Return a job's story in a model's run, line by line."""
     state, names = model.world.state, np.array(model.world.platform.names)
     at_once = state.at_once == 1
-    around = Surroundings(sizes, names[at_once], names[~at_once & (state.latency == 0)])
+    around = Surroundings(sizes, names[at_once], names[~at_once & (state.latency == 0)], **way)
     teller = Teller(Identity(job), around)
     for event in logged(model):
         around.hear(event)

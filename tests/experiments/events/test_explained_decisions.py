@@ -11,7 +11,7 @@ import pytest
 
 from agents.messages import name_jobs
 from agents.schedulers import GlobalScheduler
-from experiments.events.explain import explain
+from experiments.events.explain import _way_of, explain
 from experiments.events.happenings import processors
 from experiments.show.numbers import instant
 from grid.platform.brokers import Advertising
@@ -152,6 +152,18 @@ def test_a_job_that_cannot_be_held_is_told_so():
     platform = replace(PLATFORM.star([8, 4]), changes=(Change("C1", "fail", at=10),))
     made = model_of("gs", "fcfs", jobs=table((20, 8, 9.0)), platform=platform, tracked=True)
     assert told(made, 1, {"C1": 8, "C2": 4})[-1] == (None, "it is too large for what is up")
+
+
+def test_a_job_that_runs_whole_is_too_large_if_no_cluster_can_hold_it():
+    changes = (Change("C1", "fail", at=10, processors=4),)
+    platform = replace(PLATFORM.star([8, 4]), changes=changes)
+    jobs = table((20, 6, 9.0), (30, 3, 9.0), (40, 3, 9.0), (50, 4, 9.0))
+    made = model_of("ect", "fcfs", jobs=jobs, platform=platform, tracked=True)
+    sizes, way = {"C1": 8, "C2": 4}, _way_of("ect")
+    assert told(made, 1, sizes, **way)[-1] == (None, "it is too large for what is up")
+    late = " ".join(words for _, words in told(made, 4, sizes, **way))
+    assert "ECT chooses" in late
+    assert "waited there for longer" not in late
 
 
 def test_a_job_that_waits_for_lost_advertisements_is_told_so():

@@ -152,8 +152,17 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
         call("forecast", "--state", state)
         shown = call("forecast", "--state", state, "--futures", 2).stdout
         assert "taken to have no more processors than now, for good: A (0 of 2)" in shown
+        site.news = before
+        late = service.store.add(["true"], 2)
+        service.step()
+        assert told(state, late)[0][0][1] == "A does not answer by then"
+        assert told(state, late)[0][0][-1] == "it is too large for what is up"
+        site.news = lambda: iter([Told("A: answers again, 2 of 2 processors for our jobs")])
+        service.step()
         site.news, site.capacity = before, 2
+        last = service.store.add(["true"], 2)
         service.run(once=True)
+    assert "does not answer" not in " ".join(told(state, last)[0][0])
     (words,), _ = told(state, 2)
     text = " ".join(words)
     assert "no route; it gets no job until it answers again" in text
