@@ -60,6 +60,27 @@ def test_an_exception_of_a_plugin_names_the_agent_and_the_time():
         assert 'raise OopsError("three")' in "".join(traceback.format_exception(caught.value))
 
 
+def test_a_compiled_function_that_reads_or_writes_beyond_an_array_is_told_so():
+    @numba.njit
+    def third(memory):
+        return memory[2]
+
+    @numba.njit
+    def reads(known, job, memory):
+        return int(third(memory))
+
+    @numba.njit
+    def writes(known, job, memory):
+        memory[known.clusters + 2] = 1.0
+        return 0
+
+    for function in (reads, writes):
+        made = type("Own", (GlobalScheduler,), {"place": function, "memory": lambda _: np.zeros(2)})
+        with pytest.raises(IndexError) as caught:
+            ran(made, "fcfs", table((0, 1, 9.0)))
+        assert caught.value.__notes__[0].startswith("raised by OWN at simulated time 0 s")
+
+
 def test_a_scheduler_that_is_made_of_something_else_is_told_of_what():
     class Alone(GlobalScheduler):
         def __init__(self):

@@ -28,9 +28,10 @@ ANSWER = 20.0
 ENDED = {"BOOT_FAIL", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"}
 ENDED |= {"REVOKED", "TIMEOUT", "CANCELLED"}
 """States of jobs that have ended; others may run yet, or hold processors."""
-SILENT = "contact", "timed out", "connect", "communicat"
-"""What is in errors of a controller that does not answer."""
-LATER = "temporar", "try again", "submit limit"
+SILENT = {"contact", "timed out", "connect", "communicat", "standby"}
+SILENT |= {"socket", "message", "zero bytes"}
+"""What is in errors of a controller that does not answer, or dies as it does."""
+LATER = {"temporar", "try again", "submit limit", "required partition not", "required node not"}
 """What is in errors that pass."""
 HELD = "JobHeldUser"
 """Why a job waits that was submitted to be held."""
@@ -44,7 +45,7 @@ class Processors(NamedTuple):
     allocated: int
     idle: int
     other: int
-    """Down or drained."""
+    """Down or drained, or idle in a partition that starts no job."""
     size: int
 
 
@@ -119,10 +120,13 @@ class Partition:
     def _partitions(self) -> dict[str | None, Processors]:
         """Return what the processors of each do. None is the default one."""
         found: dict[str | None, Processors] = {}
-        for line in self._asked("sinfo", "--local", "-h", "-a", "-o", "%P|%C").splitlines():
-            partition, _, counts = line.rpartition("|")
+        for line in self._asked("sinfo", "--local", "-h", "-a", "-o", "%P|%a|%C").splitlines():
+            partition, state, counts = line.rsplit("|", 2)
+            allocated, idle, other, size = map(int, counts.split("/"))
+            if state != "up":
+                idle, other = 0, idle + other
             name = partition.rstrip("*")
-            found[name] = Processors(name, *map(int, counts.split("/")))
+            found[name] = Processors(name, allocated, idle, other, size)
             if partition.endswith("*"):
                 found[None] = found[name]
         return found

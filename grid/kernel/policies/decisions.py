@@ -48,6 +48,7 @@ from typing import Any, NoReturn
 
 import numba
 from numba.core import types, typing
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import TypingError
 from numba.extending import lower_setattr_generic, models, register_model
 
@@ -187,6 +188,7 @@ def priority_address(function: Any) -> int:
 
 def _address(function: Any, signature: Any, kinds: Any, name: str, accepted: str) -> int:
     takes = inspect.signature(function.py_func)
+    _check_indices(function)
     try:
         takes.bind(*signature.args)
     except TypeError:
@@ -207,6 +209,17 @@ def _address(function: Any, signature: Any, kinds: Any, name: str, accepted: str
     if found != signature.return_type:
         function = _apart(function)
     return address_of(function, signature)
+
+
+def _check_indices(function: Any) -> None:
+    """Have a function and those that it calls check indices, which numba does if it is told to."""
+    if function.targetoptions.get("boundscheck") is not None:  # as its author says
+        return
+    function.targetoptions["boundscheck"] = True
+    used = inspect.getclosurevars(function.py_func)
+    for each in (*used.globals.values(), *used.nonlocals.values()):
+        if isinstance(each, Dispatcher):
+            _check_indices(each)
 
 
 @functools.cache
