@@ -290,8 +290,8 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
         sizes = connection.store.note("sites") or {}
     away = [
         f"{name} ({most} of {sizes.get(name, 0)})"
-        for name, most in told.limits.items()
-        if most < sizes.get(name, 0) and name not in drained
+        for name, most in told.up.items()
+        if most < sizes.get(name, 0)
     ]
     rows = told.rows(jobs)
     if as_json:

@@ -115,7 +115,7 @@ class Service:
         drained = {*(store.note("drained") or ())}  # to be told anew
         self._drained = {*(store.note("told_drained") or ())} - drained  # sites that start no job
         self._limits = scenario.platform.sizes.tolist()  # how many processors jobs may hold at each
-        self._noted: dict[str, int] = {}  # the same, as it was noted
+        self._up: dict[str, int] = {}  # how many sites have for jobs, as it was noted
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at, self._last = 0.0, 0  # when; number of the last job that was taken in
@@ -154,6 +154,7 @@ class Service:
         news = [each for site in self.sites for each in site.news()]
         self.model.advance(self.now)
         with self.store.at_once():
+            self._limit()  # else jobs that end with their processors would make room
             for each in news:
                 self._take_note(each)
             self._take_in()
@@ -241,13 +242,11 @@ class Service:
                 self._tell(kind, f"{site.name}: {told}", site=site.name)
         if wanted != self._drained:
             self._drained = {*self.store.note("told_drained", sorted(wanted))}
-        of_sites = zip((each.name for each in self.sites), self._limits, strict=True)
-        if (limits := dict(of_sites)) != self._noted:
-            self._noted = self.store.note("limits", limits)
+        if (up := {site.name: site.capacity for site in self.sites}) != self._up:
+            self._up = self.store.note("up", up)
 
     def _take_in(self) -> None:
         """Tell the mirror of what was submitted, and sites of what was cancelled."""
-        self._limit()
         for job in self.store.jobs("job > ?", self._last):
             self._last = job.job
             if job.state == WAITING:

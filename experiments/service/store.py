@@ -296,13 +296,6 @@ class Store(Database):
         """Return the numbers of the jobs that are held."""
         return {row["job"] for row in self._asked("SELECT job FROM jobs WHERE held", ())}
 
-    def limits(self) -> dict[str, int]:
-        """Return how many processors jobs may hold at sites: also if none serves them now."""
-        sizes, limits = self.note("sites") or {}, self.note("limits") or {}
-        drained, told = ({*(self.note(name) or ())} for name in ("drained", "told_drained"))
-        there = {name: sizes.get(name, 0) for name in told - drained}  # as far as is known
-        return limits | there | dict.fromkeys(drained, 0)
-
     def folder_of(self, job: LiveJob) -> Path:
         """Return the folder of a job's present attempt, or of its next."""
         return (self.folder / "jobs" / job.place).resolve()

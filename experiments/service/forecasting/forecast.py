@@ -39,8 +39,8 @@ class Question(NamedTuple):
     ----------
     jobs : sequence of LiveJob
         Those that have not ended, by number, and those from which run times are drawn.
-    limits : mapping of str to int
-        Processors that jobs may hold at sites; those not in it have all of theirs.
+    up : mapping of str to int
+        Processors that sites have for jobs, as was known last; those not in it have all of theirs.
     began : float
         When the service of the folder first began, by the clock, s.
     now : float
@@ -54,7 +54,7 @@ class Question(NamedTuple):
     """
 
     jobs: Sequence[LiveJob]
-    limits: Mapping[str, int]
+    up: Mapping[str, int]
     began: float
     now: float
     futures: int = 100
@@ -67,10 +67,10 @@ class Question(NamedTuple):
         """Return that about the jobs of a service as they are now."""
         with store.at_once():  # all of one moment
             jobs = store.jobs("ended IS NULL") + store.ran_lately(LEARNED)
-            limits, began = store.limits(), store.note("began")
-            drained = store.note("drained") or ()
+            up, drained = store.note("up") or {}, store.note("drained") or ()
+            began = store.note("began")
         jobs.sort(key=lambda each: each.job)
-        return cls(jobs, limits, began, time.time(), futures, seed, workers, drained)
+        return cls(jobs, up, began, time.time(), futures, seed, workers, drained)
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Forecast:
         Of the forecast, by the clock.
     known : int
         Jobs that had ended, from which run times are drawn.
-    limits : mapping of str to int
-        Processors that jobs may hold at sites; those not in it have all of theirs.
+    up : mapping of str to int
+        See `Question`.
     """
 
     jobs: tuple[LiveJob, ...]
@@ -102,7 +102,7 @@ class Forecast:
     names: tuple[str, ...]
     now: float
     known: int
-    limits: Mapping[str, int]
+    up: Mapping[str, int]
 
     @classmethod
     def of(
@@ -112,13 +112,13 @@ class Forecast:
         names: tuple[str, ...],
         now: float,
         known: int,
-        limits: Mapping[str, int],
+        up: Mapping[str, int],
     ) -> Forecast:
         """Return one in which no job ever starts."""
         shape = len(jobs), futures
         never = np.full(shape, math.nan)
         sites = np.full(shape, -1, np.int64)
-        return cls(tuple(jobs), never, never.copy(), sites, names, now, known, limits)
+        return cls(tuple(jobs), never, never.copy(), sites, names, now, known, up)
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

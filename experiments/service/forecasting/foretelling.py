@@ -27,7 +27,7 @@ NEVER = 1e9
 def forecast(
     grid: LiveGrid,
     jobs: Sequence[LiveJob],
-    limits: Mapping[str, int],
+    up: Mapping[str, int],
     began: float,
     now: float,
     futures: int = 100,
@@ -45,7 +45,7 @@ def forecast(
     Parameters
     ----------
     grid : LiveGrid
-    jobs, limits, began, now, futures, seed, workers, drained
+    jobs, up, began, now, futures, seed, workers, drained
         See `Question`.
     progress : Progress, optional
         Is told of each future.
@@ -57,13 +57,14 @@ def forecast(
     times = RunTimes(ended, dict(zip(names, rates.tolist(), strict=True)))
     given = [each for each in jobs if each.goes_on and each.state != WAITING]
     given.sort(key=lambda each: each.started or now)
-    most = dict(zip(names, (each.size for each in platform.clusters), strict=True)) | {**limits}
+    most = dict(zip(names, platform.sizes.tolist(), strict=True)) | {**up}
+    most |= dict.fromkeys(drained, 0)
     later = too_early(given, most, drained)
     running = [each for each in given if each.job not in later]
     waiting = [each for each in jobs if each.goes_on and each.state == WAITING]
     waiting.sort(key=lambda each: min(each.submitted, now))
     live = [*running, *(each for each in given if each.job in later), *waiting]
-    stuck = np.array([is_stuck(each, limits, drained) for each in live], np.bool_)
+    stuck = np.array([is_stuck(each, up) for each in live], np.bool_)
     rng = np.random.default_rng(seed)
     drawn = np.empty((futures, len(live)))
     of_name = {each.name: rng.random(futures) for each in live}  # whose jobs are alike
@@ -77,11 +78,11 @@ def forecast(
         drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), max(ran, longest))
         if stuck[row]:
             drawn[:, row] = NEVER * rate
-    found = Forecast.of(live, futures, platform.names, now, times.known, limits)
-    up = [most[name] for name in names]
+    found = Forecast.of(live, futures, platform.names, now, times.known, up)
+    limits = [most[name] for name in names]
     waits = [*_in_queues(live[len(running) : len(given)]), *waiting]
     most_of = longest_of(waits, grid)
-    present = Present(grid, running, waits, up, most_of, began, now, ended, workers)
+    present = Present(grid, running, waits, limits, most_of, began, now, ended, workers)
     passing = present.futures(drawn, seed)
     if progress is not None and futures > 1:  # the first compiles: it tells nothing of the others
         others = progress.one_by_one(passing, futures - 1, "more future")
@@ -93,13 +94,12 @@ def forecast(
     return found
 
 
-def is_stuck(job: LiveJob, limits: Mapping[str, int], drained: Collection[str]) -> bool:
+def is_stuck(job: LiveJob, up: Mapping[str, int]) -> bool:
     """Return whether a job was given to a site that has too few processors for it now.
 
-    One that is drained starts what it was given.
+    Be it drained or not: it starts what it was given.
     """
-    site = str(job.site)
-    return job.state == STARTING and site not in drained and limits.get(site, job.size) < job.size
+    return job.state == STARTING and up.get(str(job.site), job.size) < job.size
 
 
 def too_early(

@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from agents.pace.predictor import SubmittedJob
+from experiments.service.at_sites.site import Began, End
 from experiments.service.grid_file import load_grid
 from experiments.service.mirror import rows_of
 from experiments.service.serving import serving
@@ -53,6 +54,25 @@ def test_a_service_takes_up_what_another_one_has_left(grid, state, tmp_path):
     assert [job.state for job in served(grid, state)[0]] == ["done", "done", "failed", "done"]
 
 
+def test_a_job_that_runs_again_makes_no_room_where_its_processors_are_gone(grid, state):
+    grid.write_text(GRID.replace("dll", "ect"))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        store, site = service.store, service.sites[0]
+        site.start = lambda job, folder: None
+        killed = store.add(["true"], 2, 10.0, only="A", requeue=True)
+        store.add(["sleep", "1000"], 1, 3600.0, only="B")
+        late = store.add(["true"], 1, 10.0)
+        until(service, lambda: store.job(late).waits_at == "A")
+        told = [Began(killed, time.time()), End(killed, None, time.time(), why="it was killed")]
+        site.news, before, site.capacity = lambda: iter(told), site.news, 0
+        service.step()
+        site.news = before
+        assert [store.job(job).state for job in (killed, late)] == ["waiting", "waiting"]
+        store.update(2, cancelled=2)
+        until(service, lambda: store.job(late).ended is not None)
+        assert store.job(late).site == "B"
+
+
 def test_a_grid_lacks_no_site_where_jobs_run(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "1000"], 2)
@@ -70,6 +90,7 @@ def test_a_grid_lacks_no_site_where_jobs_run(grid, state):
 CODE = """
 import sys
 from pathlib import Path
+from experiments.service.at_sites.site import Began, End
 from experiments.service.grid_file import load_grid
 from experiments.service.presence import sizes_before
 from experiments.service.serving import serving
