@@ -48,8 +48,8 @@ UNSEEN = {
 """Parameters of jobs that change what no column of ``jobs.csv`` tells."""
 OF_JOBS = {*SYNTHETIC, *LOGS, *UNSEEN}
 OF_JOBS_AND_DEADLINES = {*OF_JOBS, "warmup", "assign_deadlines", *RATIOS, "service_classes"}
-OF_ARRIVALS = {"clusters", "nodes"}
-"""Parameters of the platform that synthetic arrivals follow, but for those in rounds."""
+OF_ARRIVALS = {"open": {"clusters", "nodes"}, "per-cluster": {"clusters"}}
+"""Parameters of the platform that synthetic arrivals follow, by mode; in rounds, none."""
 OF_DRAWN_DEADLINES = {"speeds"}
 """Parameters of the platform that drawn deadlines follow."""
 
@@ -302,15 +302,16 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
     return found
 
 
-def of_jobs(scenario: Scenario) -> set[str]:
-    """Return the parameters that the jobs of a scenario, and their deadlines, depend on."""
+def of_arrivals(scenario: Scenario) -> set[str]:
+    """Return the parameters of the platform that the arrivals of a scenario's jobs follow."""
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
+    return OF_ARRIVALS.get(parameters.mode, set()) if scenario.workload is None else set()
+
+
+def of_jobs(scenario: Scenario) -> set[str]:
+    """Return the parameters that the jobs of a scenario, and their deadlines, depend on."""
+    found = OF_JOBS_AND_DEADLINES | of_arrivals(scenario)
     if scenario.workload is not None:
-        of_deadlines = OF_DRAWN_DEADLINES if scenario.draws_deadlines else set()
-        found = OF_JOBS_AND_DEADLINES - {"mode"} | of_deadlines
-    elif parameters.mode == "batch":
-        found = OF_JOBS_AND_DEADLINES
-    else:
-        found = OF_JOBS_AND_DEADLINES | OF_ARRIVALS
+        found = found - {"mode"} | (OF_DRAWN_DEADLINES if scenario.draws_deadlines else set())
     return found - idle(scenario).keys()

@@ -20,7 +20,7 @@ from experiments.scenario.notes import (
     unscaled_series,
     without_request,
 )
-from experiments.scenario.unread import PREDICTIONS, idle
+from experiments.scenario.unread import PREDICTIONS, idle, of_arrivals
 from experiments.scenario.unread import without_effect as useless_in
 from experiments.show.labels import METRICS
 from experiments.show.numbers import counted, listed
@@ -216,6 +216,7 @@ def noted(
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
         "changes": of_windows(study, scenarios.values(), workloads),
         "unread": _unread(study, scenarios, _stated(workloads)),
+        "of_arrivals": sorted(set().union(*map(of_arrivals, scenarios.values()))),
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.scenario.assignments import shown
-from experiments.scenario.unread import OF_ARRIVALS, OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
+from experiments.scenario.unread import OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import (
     OF_CHOSEN,
     OWN_RATES,
@@ -114,7 +114,7 @@ def _chosen(outcome: StudyTables) -> str:
 
 def _of_other_jobs(outcome: StudyTables) -> str:
     """Return which differences are not of the same jobs, or of the same at other times."""
-    of_jobs = OF_JOBS_AND_DEADLINES | (set() if outcome.provenance.get("inputs") else OF_ARRIVALS)
+    of_jobs = OF_JOBS_AND_DEADLINES | {*outcome.provenance.get("of_arrivals", ())}
     if (outcome.runs.get("drawn_deadlines", pd.Series(dtype=float)) > 0).any():
         of_jobs |= OF_DRAWN_DEADLINES
     study, unread = outcome.study, outcome.provenance.get("unread", {})
