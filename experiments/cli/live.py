@@ -183,17 +183,18 @@ def submit(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout: all jobs.")
 def queue(state: str, every: bool, as_json: bool) -> None:
     """List the jobs of a service that have not ended."""
-    from experiments.service.listing import print_jobs
+    from experiments.service.listing import print_jobs, print_sites
     from experiments.show.tables import unfolded
 
     with _connected(state) as connection:
         jobs = connection.queue(every=every or as_json)
         hidden = 0 if jobs else connection.store.ended()
         alone = any(job.ended is None for job in jobs) and not connection.store.ring()
-    if as_json:
-        click.echo(json.dumps([job.told() for job in jobs]))
-    else:
-        print_jobs(jobs, hidden, unfolded())
+        if as_json:
+            click.echo(json.dumps([job.told() for job in jobs]))
+        else:
+            print_jobs(jobs, hidden, unfolded())
+            print_sites(connection.store, unfolded())
     if alone:
         click.echo(f"metasched: {state}: no service is there now: this is as it was left", err=True)
 
@@ -287,12 +288,8 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
     ):
         told = connection.forecast(*jobs, progress=progress, workers=None, **options)
         drained = connection.store.note("drained") or []
-        sizes = connection.store.note("sites") or {}
-    away = [
-        f"{name} ({most} of {sizes.get(name, 0)})"
-        for name, most in told.up.items()
-        if most < sizes.get(name, 0)
-    ]
+        lacking = connection.store.lacking()
+    away = [f"{name} ({up} of {size})" for name, (up, size) in lacking.items()]
     rows = told.rows(jobs)
     if as_json:
         given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}

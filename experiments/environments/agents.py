@@ -166,5 +166,7 @@ def agent_of(name: str, platform: Platform, window: int) -> LearningAgent:
     if name in names:
         return LocalAgent(names.index(name), window)
     known = [GLOBAL, *([LOCAL] if len(names) == 1 else []), *names]
-    told = meant(name, known) if isinstance(name, str) else f"accepted: {', '.join(known)}"
+    told = f"accepted: {', '.join(known)}"
+    if isinstance(name, str) and name != LOCAL:
+        told = meant(name, known)
     raise GridError(f"agent: found {quoted(name)}; {told}")

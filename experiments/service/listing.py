@@ -48,6 +48,16 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
     print_rows(columns, rows, console)
 
 
+def print_sites(store: Store, console: Console) -> None:
+    """Print which sites have not all of their processors for jobs, or are drained, if some are."""
+    drained, lacking = store.note("drained") or (), store.lacking()
+    for name in dict.fromkeys((*lacking, *drained)):
+        up, size = lacking.get(name, (0, 0))
+        told = [f"{up} of {size} processors for jobs now"] if name in lacking else []
+        told += ["drained"] if name in drained else []
+        console.print(f"{plain(name)}: {', '.join(told)}", markup=False, highlight=False)
+
+
 def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
     """Print what a service would serve, asking its sites no more than how large they are."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)

@@ -292,6 +292,11 @@ class Store(Database):
             )
         return found[0]
 
+    def lacking(self) -> dict[str, tuple[int, int]]:
+        """Return how many processors sites have for jobs, of how many, that have not all."""
+        sizes, up = self.note("sites") or {}, self.note("up") or {}
+        return {name: (up[name], size) for name, size in sizes.items() if up.get(name, size) < size}
+
     def held(self) -> set[int]:
         """Return the numbers of the jobs that are held."""
         return {row["job"] for row in self._asked("SELECT job FROM jobs WHERE held", ())}

@@ -24,7 +24,7 @@ def foretold(
     """Return the forecast of a service's jobs: its own, or one made here if it does not answer."""
     question = Question.of(store, futures, seed, workers)
     if (sites := store.note("sites")) and not any(job.goes_on for job in question.jobs):
-        return Forecast.of((), futures, tuple(sites), question.now, 0, question.up)
+        return Forecast.of((), futures, tuple(sites), question.now, 0)
     if (answer := _answer(store.folder, question, progress)) is not None:
         return answer
     from experiments.service.forecasting.foretelling import forecast_of

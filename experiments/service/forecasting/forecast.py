@@ -91,8 +91,6 @@ class Forecast:
         Of the forecast, by the clock.
     known : int
         Jobs that had ended, from which run times are drawn.
-    up : mapping of str to int
-        See `Question`.
     """
 
     jobs: tuple[LiveJob, ...]
@@ -102,7 +100,6 @@ class Forecast:
     names: tuple[str, ...]
     now: float
     known: int
-    up: Mapping[str, int]
 
     @classmethod
     def of(
@@ -112,13 +109,12 @@ class Forecast:
         names: tuple[str, ...],
         now: float,
         known: int,
-        up: Mapping[str, int],
     ) -> Forecast:
         """Return one in which no job ever starts."""
         shape = len(jobs), futures
         never = np.full(shape, math.nan)
         sites = np.full(shape, -1, np.int64)
-        return cls(tuple(jobs), never, never.copy(), sites, names, now, known, up)
+        return cls(tuple(jobs), never, never.copy(), sites, names, now, known)
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

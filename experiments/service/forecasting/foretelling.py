@@ -78,7 +78,7 @@ def forecast(
         drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), max(ran, longest))
         if stuck[row]:
             drawn[:, row] = NEVER * rate
-    found = Forecast.of(live, futures, platform.names, now, times.known, up)
+    found = Forecast.of(live, futures, platform.names, now, times.known)
     limits = [most[name] for name in names]
     waits = [*_in_queues(live[len(running) : len(given)]), *waiting]
     most_of = longest_of(waits, grid)

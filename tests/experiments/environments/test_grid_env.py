@@ -305,7 +305,9 @@ def test_bad_input_is_told_in_one_line(tmp_path):
         assert "\n" not in str(error.value)
 
     refused("agent: found 'globl'; did you mean global?", GridEnv, "quickstart", "globl")
-    refused("agent: found 'local'", GridEnv, "quickstart", "local")
+    refused(
+        "agent: found 'local'; accepted: global, C1, C2, C3, C4", GridEnv, "quickstart", "local"
+    )
     refused("window: found 0; accepted: a number from 1", GridEnv, "site", "local", window=0)
     refused("MUSCLE, which works in rounds", GridEnv("quickstart", "C1").reset)
     refused("did you mean wait?", GridEnv, "quickstart", reward="wat")

@@ -149,6 +149,12 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
         news = [Told("A: no route; it gets no job until it answers again")]
         site.news, before = lambda: iter(news), site.news
         service.step()
+        shown = call("queue", "--state", state).stdout
+        assert shown.endswith("\nA: 0 of 2 processors for jobs now\n")
+        call("drain", "--state", state, "A")
+        shown = call("queue", "--state", state).stdout
+        assert shown.endswith("\nA: 0 of 2 processors for jobs now, drained\n")
+        call("drain", "--state", state, "A", "--undo")
         call("forecast", "--state", state)
         shown = call("forecast", "--state", state, "--futures", 2).stdout
         assert "taken to have no more processors than now, for good: A (0 of 2)" in shown
