@@ -41,6 +41,8 @@ from grid.world.validation import WITHDRAWN
 
 SOON, NAMED = 5.0, 5
 """Time in which sites begin jobs, as a rule, s; those that a line names of others."""
+FOR_JOBS = re.compile(r"(?P<up>\d+) of (?P<size>\d+) processors for our jobs$")
+"""What a site tells of its processors."""
 TICK = 0.1
 """Difference of clocks that tell of the start and the end of a job, s."""
 AWAY = re.compile(
@@ -115,7 +117,7 @@ class _Had:
         self._drains: dict[str, list[tuple[float, bool]]] = {}  # when sites were, and were no more
         self._given: dict[int, float] = {}  # when sites were given jobs that they have not begun
         self._names = platform.names
-        self._silent: dict[str, None] = {}  # sites that do not answer
+        self._lack: dict[str, str] = {}  # what is wrong with sites, as they have told
 
     @property
     def lines(self) -> bool:
@@ -129,8 +131,8 @@ class _Had:
         self._began_there |= own and kind == BEGAN
         if kind in (DRAINED, RESTORED):
             self._drains.setdefault(event["site"], []).append((event["time"], kind == DRAINED))
-        if own and kind == HELD and self._first and not self.lines:
-            self._held_first = True
+        if own and kind in (HELD, FAILED) and self._first and not self.lines:
+            self._held_first = kind == HELD
             submitted = self._job.submitted - self._start.timestamp()
             self._told.append(Line(submitted, ["submitted"]))
         if own and kind == SUBMITTED and self._held_first and not self._hearing.tellers:
@@ -157,8 +159,8 @@ class _Had:
                 self._told.append(Line(event["time"], [told]))
             for site in filter(partial(self._is_drained, at=event["time"]), self._drains):
                 self._told.append(Line(event["time"], [f"{site} has been drained by then"]))
-            for site in self._silent:
-                self._told.append(Line(event["time"], [f"{site} does not answer by then"]))
+            for site, lack in self._lack.items():
+                self._told.append(Line(event["time"], [f"{site} {lack} by then"]))
         if kind not in (ENDED, *OF_REAL_JOBS):
             self._hearing.hear(event)
         elif own and kind == BEGAN and event["words"].startswith(audit.TAKEN_UP):
@@ -176,12 +178,14 @@ class _Had:
             self._told.append(Line(event["time"], [event["words"]]))
 
     def _hear_of_site(self, said: str) -> None:
-        """Take note of a site that does not answer, or does again."""
+        """Take note of a site that does not answer or has not all of its processors."""
         for site in self._names:
-            if said.startswith(f"{site}: {ANSWERS}"):
-                self._silent.pop(site, None)
-            elif said.startswith(f"{site}: ") and said.endswith(SILENT):
-                self._silent[site] = None
+            if said.startswith(f"{site}: ") and said.endswith(SILENT):
+                self._lack[site] = "does not answer"
+            elif said.startswith(f"{site}: ") and (found := FOR_JOBS.search(said)):
+                self._lack.pop(site, None)
+                if found["up"] != found["size"]:
+                    self._lack[site] = f"has {found[0]}"
 
     def _is_drained(self, site: str, at: float) -> bool:
         """Tell whether a site starts no job at a time, s; a service may find it so."""
@@ -193,7 +197,8 @@ class _Had:
         """Yield what sites and people said of the job, how long it ran, and whether in time."""
         yield event["words"]
         if event["event"] == EXITED and None not in (event.get("ran"), event.get("at")):
-            yield f"after {duration(event['ran'])}"
+            unseen = event.get("exit_status") is None  # it may have ended before that was found out
+            yield f"after {'at most ' if unseen else ''}{duration(event['ran'])}"
             if self._deadline < math.inf:
                 times = {"deadline": self._deadline, "finish": event["at"]}
                 yield in_time(times).removeprefix(", ")

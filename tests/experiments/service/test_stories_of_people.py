@@ -96,6 +96,14 @@ def test_a_waiting_job_is_cancelled_before_a_service_knows(grid, state):
     assert "waiting, cancelled" in shown
 
 
+def test_a_job_whose_site_is_no_more_was_submitted_and_fails(grid, state):
+    with closing(Store(state, make=True)) as store:
+        store.add(["true"], 1, only="desk")
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.run(once=True)
+    assert told(state, 1)[0] == [["submitted", "failed: no site desk"]]
+
+
 def test_a_release_while_no_service_is_there_is_told_by_the_next(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["true"], 1, held=True)
@@ -163,12 +171,20 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
         service.step()
         assert told(state, late)[0][0][1] == "A does not answer by then"
         assert told(state, late)[0][0][-1] == "it is too large for what is up"
-        site.news = lambda: iter([Told("A: answers again, 2 of 2 processors for our jobs")])
-        service.step()
+        of = "of 2 processors for our jobs"
+        for told_last, line in (
+            (f"A: answers again, 1 {of}", f"A has 1 {of} by then"),
+            (f"A: 2 {of}", ""),
+        ):
+            site.news = lambda: iter([Told(told_last)])  # noqa: B023
+            service.step()
+            site.news = before
+            late = service.store.add(["true"], 2)
+            service.step()
+            assert (line in told(state, late)[0][0]) is bool(line)
         site.news, site.capacity = before, 2
-        last = service.store.add(["true"], 2)
         service.run(once=True)
-    assert "does not answer" not in " ".join(told(state, last)[0][0])
+    assert "does not answer" not in " ".join(told(state, late)[0][0])
     (words,), _ = told(state, 2)
     text = " ".join(words)
     assert "no route; it gets no job until it answers again" in text
