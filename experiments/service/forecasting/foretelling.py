@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import chain, islice
 
@@ -13,8 +12,9 @@ import numpy as np
 from experiments.service.forecasting.forecast import Forecast, Progress, Question
 from experiments.service.forecasting.futures import Floats, Present
 from experiments.service.forecasting.run_times import RunTimes
+from experiments.service.forecasting.there import There
 from experiments.service.grid_file import LiveGrid, load_grid
-from experiments.service.store import DONE, FAILED, STARTING, WAITING, LiveJob, Store
+from experiments.service.store import DONE, FAILED, LiveJob, Store
 from experiments.show.numbers import counted
 from grid.errors import GridError
 from grid.foreign import plain
@@ -51,38 +51,16 @@ def forecast(
         Is told of each future.
     """
     platform = grid.scenario.platform
-    names, rates = list(platform.names), platform.rates
-    places = {name: index for index, name in enumerate(names)}
+    up = dict(zip(platform.names, platform.sizes.tolist(), strict=True)) | {**up}
+    there = There.of(jobs, up, drained, now)
     ended = [each for each in jobs if each.state in (DONE, FAILED) and each.exit_status is not None]
-    times = RunTimes(ended, dict(zip(names, rates.tolist(), strict=True)))
-    given = [each for each in jobs if each.goes_on and each.state != WAITING]
-    given.sort(key=lambda each: each.started or now)
-    most = dict(zip(names, platform.sizes.tolist(), strict=True)) | {**up}
-    most |= dict.fromkeys(drained, 0)
-    later = too_early(given, most, drained)
-    running = [each for each in given if each.job not in later]
-    waiting = [each for each in jobs if each.goes_on and each.state == WAITING]
-    waiting.sort(key=lambda each: min(each.submitted, now))
-    live = [*running, *(each for each in given if each.job in later), *waiting]
-    stuck = np.array([is_stuck(each, up) for each in live], np.bool_)
-    rng = np.random.default_rng(seed)
-    drawn = np.empty((futures, len(live)))
-    of_name = {each.name: rng.random(futures) for each in live}  # whose jobs are alike
-    for row, each in enumerate(live):
-        since = now if each.started is None else each.started
-        rate = rates[places[each.site]] if row < len(running) and each.site else 1.0
-        ran = max(0.0, now - since) * rate
-        longest = math.inf
-        if row < len(running) and each.site:  # by the rate of when it was submitted there
-            longest = longest_at(grid, each.time, each.rate)[places[each.site]] * rate
-        drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), max(ran, longest))
-        if stuck[row]:
-            drawn[:, row] = NEVER * rate
-    found = Forecast.of(live, futures, platform.names, now, times.known)
-    limits = [most[name] for name in names]
-    waits = [*_in_queues(live[len(running) : len(given)]), *waiting]
-    most_of = longest_of(waits, grid)
-    present = Present(grid, running, waits, limits, most_of, began, now, ended, workers)
+    times = RunTimes(ended, dict(zip(platform.names, platform.rates.tolist(), strict=True)))
+    drawn = _drawn(there, times, grid, now, futures, seed)
+    found = Forecast.of(there.all, futures, platform.names, now, times.known)
+    waits = there.in_queues
+    limits = [0 if name in drained else up[name] for name in platform.names]
+    longest = longest_of(waits, grid)
+    present = Present(grid, there.begun, waits, limits, longest, began, now, ended, workers)
     passing = present.futures(drawn, seed)
     if progress is not None and futures > 1:  # the first compiles: it tells nothing of the others
         others = progress.one_by_one(passing, futures - 1, "more future")
@@ -90,50 +68,33 @@ def forecast(
     for future, went in enumerate(passing):
         found.learn(future, went, began)
     found.forget(found.starts - now > NEVER / 2.0)  # behind one of them
+    stuck = np.array([each.job in there.stuck for each in there.all], np.bool_)
     found.forget(np.tile(stuck[:, np.newaxis], futures))
     return found
 
 
-def is_stuck(job: LiveJob, up: Mapping[str, int]) -> bool:
-    """Return whether a job was given to a site that has too few processors for it now.
+def _drawn(
+    there: There, times: RunTimes, grid: LiveGrid, now: float, futures: int, seed: int
+) -> Floats:
+    """Return run times of jobs in each future, s on a cluster of rate 1, by (future, job).
 
-    Be it drained or not: it starts what it was given.
+    Those of jobs that have begun are no longer than their batch systems let them run.
     """
-    return job.state == STARTING and up.get(str(job.site), job.size) < job.size
-
-
-def too_early(
-    jobs: Sequence[LiveJob], limits: Mapping[str, int], drained: Collection[str]
-) -> set[int]:
-    """Return which jobs that were given to sites wait there: others hold what they need.
-
-    Parameters
-    ----------
-    jobs : sequence of LiveJob
-        Those that run, or are to start, in this order.
-    limits : mapping of str to int
-    drained : collection of str
-        Of which it is not known.
-    """
-    free = {name: most for name, most in limits.items() if name not in drained}
-    found = set()
-    for job in sorted(jobs, key=lambda each: each.state == STARTING):
-        site = str(job.site)
-        if site not in free or (job.state == STARTING and limits[site] < job.size):
-            continue
-        if job.state == STARTING and free[site] < job.size:
-            found.add(job.job)
-        else:
-            free[site] -= job.size
-    return found
-
-
-def _in_queues(jobs: Sequence[LiveJob]) -> list[LiveJob]:
-    """Return jobs that were given to sites as if they were the first that wait there."""
-    return [
-        replace(each, state=WAITING, only=each.site, waits_at=each.site, landed=at - len(jobs))
-        for at, each in enumerate(jobs)
-    ]
+    platform, rng = grid.scenario.platform, np.random.default_rng(seed)
+    places = {name: index for index, name in enumerate(platform.names)}
+    drawn = np.empty((futures, len(there.all)))
+    of_name = {each.name: rng.random(futures) for each in there.all}  # whose jobs are alike
+    for row, each in enumerate(there.all):
+        rate, longest = 1.0, math.inf
+        if row < len(there.begun) and each.site:
+            rate = platform.rates[places[each.site]]
+            # By the rate of when it was submitted there.
+            longest = longest_at(grid, each.time, each.rate)[places[each.site]] * rate
+        ran = max(0.0, now - (now if each.started is None else each.started)) * rate
+        drawn[:, row] = np.minimum(times.draw(each, ran, of_name[each.name]), max(ran, longest))
+        if each.job in there.stuck:
+            drawn[:, row] = NEVER * rate
+    return drawn
 
 
 def longest_of(jobs: Sequence[LiveJob], grid: LiveGrid) -> Floats:
