@@ -60,6 +60,14 @@ def print_sites(store: Store, console: Console) -> None:
 
 def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
     """Print what a service would serve, asking its sites no more than how large they are."""
+    if is_service(folder):
+        locked(folder).close()  # which says so if a service is there
+    with closing(Store(folder)) if is_service(folder) else nullcontext() as store:
+        left = 0 if store is None else store.left()
+        own = 0 if store is not None and store.note("submitted") else len(grid.jobs)
+        if store is not None:
+            there = store.jobs("site IS NOT NULL AND ended IS NULL")
+            grid.check_room([job for job in there if may_run(job.job, store.folder_of(job))])
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("site")
     table.add_column("driver")
@@ -72,13 +80,5 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
         table.add_row(*map(Text, cells))
     console.print(plain(grid.title, 200), markup=False, highlight=False)
     print_whole(table, console)
-    if is_service(folder):
-        locked(folder).close()  # which says so if a service is there
-    with closing(Store(folder)) if is_service(folder) else nullcontext() as store:
-        left = 0 if store is None else store.left()
-        own = 0 if store is not None and store.note("submitted") else len(grid.jobs)
-        if store is not None:
-            there = store.jobs("site IS NOT NULL AND ended IS NULL")
-            grid.check_room([job for job in there if may_run(job.job, store.folder_of(job))])
     jobs = f"{counted(left, 'job')} of before, {counted(own, 'job')} of the grid's own"
     console.print(f"{plain(str(folder), 200)}: {jobs}; nothing has begun", markup=False)

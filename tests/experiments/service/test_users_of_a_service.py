@@ -80,7 +80,7 @@ def test_what_would_be_served(grid, state):
         service.step()
         until(service, (state / "jobs" / "1" / "claim").is_symlink)
         there = call(*asked)
-        assert there.exit_code == 2
+        assert (there.exit_code, there.stdout) == (2, "")
         assert "another service is there already" in there.stderr
     assert call(*asked).exit_code == 0
     grid.write_text(GRID.replace('"A"', '"C"').replace('"B"', '"D"'))
