@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.service.at_sites.site import End
-from experiments.service.store import FAILED, LOST, LiveJob
+from experiments.service.store import CANCELLED, FAILED, LOST, LiveJob
 
 TRIES, SHORT = 10, 10.0
 """Attempts from which on a job is not run again whose last one has not lasted for so long, s."""
@@ -23,6 +23,8 @@ def runs_again(job: LiveJob, end: End, state: str, why: str, ran: float | None) 
     ran : float or None
         For how long it has run, s; None: it has not begun.
     """
+    if end.back and state != CANCELLED:
+        return True, why
     killed = state in (FAILED, LOST) and end.exit_status is None and end.again
     if killed and job.attempt >= TRIES and (ran or 0.0) < SHORT:
         return False, f"{why}, soon after it began, as in {TRIES} attempts or more"

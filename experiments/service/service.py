@@ -25,6 +25,7 @@ from experiments.service.at_sites.site import (
     claimant,
     end_of,
     ending,
+    is_back,
     may_run,
 )
 from experiments.service.attempts import runs_again
@@ -181,7 +182,7 @@ class Service:
             self._tell(
                 log.BEGAN, f"runs at {job.site}", job, site=job.site, at=self._since(news.time)
             )
-        elif news.begun or self._known[news.job].cancelled:
+        elif news.begun or news.back or self._known[news.job].cancelled:
             self._end(news)
         else:
             self._again.append(self._known[news.job])
@@ -210,7 +211,7 @@ class Service:
         """Note and tell the end of a job, or of an attempt."""
         folder = self.store.folder_of(job)
         state, why = ending(job, end, folder)
-        began = began_at(folder) or job.started
+        began = None if end.back else began_at(folder) or job.started
         ended = max(end.time, began or 0.0)
         ran = None if began is None else ended - began
         facts = {"site": job.site, "at": self._since(ended), "exit_status": end.exit_status}
@@ -218,7 +219,8 @@ class Service:
         if again:
             attempt = job.attempt + 1
             self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
-            told = f"{why} at {job.site}{when}; waits to run again"
+            waits = "waits again" if end.back else "waits to run again"
+            told = f"{why} at {job.site}{when}; {waits}"
             self._tell(log.EXITED, told, job, state=WAITING, ran=ran, **facts)
             return
         known = {"started": began, "ended": ended, "exit_status": end.exit_status, "why": why}
@@ -338,7 +340,8 @@ class Service:
             if runs and there and self._site(job).find(job, folder):
                 self._adopt(job, folder)
             elif claimant(folder) is None:  # it never began
-                self.store.update(job.job, state=WAITING, site=None, started=None)
+                attempt = job.attempt + is_back(folder)
+                self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
             else:
                 end = end_of(job.job, folder) or End(job.job, None, time.time())
                 self._note(job, end, ", while no service was there")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import re
-import shlex
 import signal
 import threading
 import time
@@ -38,11 +36,13 @@ from experiments.service.at_sites.site import (
     Told,
     began_at,
     end_of,
-    environment,
     have_end,
+    is_back,
     last_sign,
     lives,
+    placed,
     send,
+    take_back,
 )
 from experiments.service.database import PATIENCE
 from experiments.service.store import LiveJob
@@ -72,14 +72,10 @@ OF_COMMANDS = "COMPLETED", "FAILED"
 """States of jobs whose commands have ended by themselves, as far as their site knows."""
 SIGNALLED, SETTLED = (128 + signal.SIGTERM, 128 + signal.SIGKILL), 60.0
 """Exit statuses of commands that got a signal; the time in which their site says why, s."""
+BACK = "has not begun"
+"""Why a job goes elsewhere that waits at a site which has too few processors for it now."""
 TOO_LONG = 30.0
 """After so long, it is told that a job still waits at its site, s."""
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OF_SHELL = {"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "PWD", "OLDPWD", "SHLVL", "_"}
-"""Variables that are the shell's own."""
-_OF_SITE = "SLURM_", "SBATCH_", "PBS_", "LSB_", "FLUX_"
-"""How names of variables begin that tell a job of its allocation, not of where it was submitted."""
 
 
 @dataclass
@@ -164,7 +160,7 @@ class BatchSite:
         place = folder / PLACE
         new = place.with_suffix(".new")
         new.touch(mode=0o600)
-        new.write_bytes(_place(job, self.name, folder))
+        new.write_bytes(placed(job, self.name, folder))
         os.replace(new, place)
         self._take(job, folder, submitted, since=time.time())
 
@@ -286,6 +282,11 @@ class BatchSite:
             end = end_of(number, job.folder) if EXIT_STATUS in files else None
         except OSError:
             return  # another time
+        if CLAIM in files and is_back(job.folder):
+            if listed is not None and not listed.ended:
+                self._system.cancel(job.token, at_once=True)
+            self._end(number, End(number, None, time.time(), begun=False, why=BACK, back=True))
+            return
         if not job.began and STARTED in files:
             job.began = True
             self._tell_of(Began(number, began_at(job.folder) or asked))
@@ -300,6 +301,8 @@ class BatchSite:
             if listed.waits and not job.waits and asked - job.since > TOO_LONG:
                 job.waits = True
                 self._tell_of(Told(f"{listed.state} at {self.name}", number))
+            if job.waits and listed.waits and self.capacity < job.job.size and not job.job.only:
+                take_back(job.folder)  # which the next look finds, or that it has begun
             holds = not (listed.waits or CLAIM in files)
             job.stalled = (job.stalled or asked) if holds else None
             if job.stalled is not None and asked - job.stalled > STALLED:
@@ -385,15 +388,3 @@ class BatchSite:
     def _tell_of(self, news: Began | End | Told) -> None:
         self._news.put(news)
         self._tell()
-
-
-def _place(job: LiveJob, site: str, folder: Path) -> bytes:
-    """Return the lines by which a shell gets the environment of a job, and goes where it runs."""
-    lines = []
-    for name, value in environment(job, site, folder).items():
-        if _NAME.fullmatch(name) and name not in _OF_SHELL and not name.startswith(_OF_SITE):
-            lines.append(f"export {name}={shlex.quote(value)}\n")
-    where = shlex.quote(job.folder)
-    lines.append(f"exec >> {shlex.quote(str(folder / OUTPUT))} 2>&1\n")
-    lines.append(f"cd -- {where} || set -- sh -c 'exit 126'\n")
-    return os.fsencode("".join(lines))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import resources
@@ -26,12 +28,22 @@ SILENT, ANSWERS = "it gets no job until it answers again", "answers again"
 OF_JOB = "METASCHED_"
 """How the names of variables begin that a job finds in its environment."""
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OF_SHELL = {"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "PWD", "OLDPWD", "SHLVL", "_"}
+"""Variables that are the shell's own."""
+_OF_SITE = "SLURM_", "SBATCH_", "PBS_", "LSB_", "FLUX_"
+"""How names of variables begin that tell a job of its allocation, not of where it was submitted."""
+
 
 class Began(NamedTuple):
     """The command of a job runs, since a time by the clock, s."""
 
     job: int
     time: float
+
+
+_BACK = "back"
+"""Who claims a job so that nobody runs it."""
 
 
 class End(NamedTuple):
@@ -50,6 +62,8 @@ class End(NamedTuple):
     """It may run again if its user allows: it went over no limit, and nobody has cancelled it."""
     lost: bool = False
     """It has begun, gives no sign of life, and its site does not know it."""
+    back: bool = False
+    """It has not begun, never will there, and may go elsewhere."""
 
 
 class Told(NamedTuple):
@@ -125,6 +139,19 @@ def claimant(folder: Path) -> int | None:
     return None
 
 
+def take_back(folder: Path) -> None:
+    """Have an attempt of a job never run, wherever it is started, unless it has begun."""
+    with suppress(FileExistsError):
+        (folder / CLAIM).symlink_to(_BACK)
+
+
+def is_back(folder: Path) -> bool:
+    """Tell whether an attempt of a job was taken back."""
+    with suppress(OSError):
+        return os.readlink(folder / CLAIM) == _BACK
+    return False
+
+
 def have_end(folder: Path) -> None:
     """Have the command of a job not begin any more; one that has is to be sent a signal after."""
     with suppress(OSError):  # the disk is full
@@ -149,6 +176,18 @@ def environment(job: LiveJob, site: str, folder: Path) -> Mapping[str, str]:
     told = {"JOB": job.job, "NAME": job.name, "SIZE": job.size, "SITE": site, "FOLDER": folder}
     own = {name: value for name, value in job.environment.items() if name and "=" not in name}
     return {**own, **{f"{OF_JOB}{key}": str(value) for key, value in told.items()}}
+
+
+def placed(job: LiveJob, site: str, folder: Path) -> bytes:
+    """Return the lines by which a shell gets the environment of a job, and goes where it runs."""
+    lines = []
+    for name, value in environment(job, site, folder).items():
+        if _NAME.fullmatch(name) and name not in _OF_SHELL and not name.startswith(_OF_SITE):
+            lines.append(f"export {name}={shlex.quote(value)}\n")
+    where = shlex.quote(job.folder)
+    lines.append(f"exec >> {shlex.quote(str(folder / OUTPUT))} 2>&1\n")
+    lines.append(f"cd -- {where} || set -- sh -c 'exit 126'\n")
+    return os.fsencode("".join(lines))
 
 
 def last_sign(folder: Path) -> float:

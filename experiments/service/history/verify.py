@@ -15,7 +15,7 @@ from experiments.events.log import BEGAN, BEGUN, EXITED
 from experiments.events.log import FAILED as NEVER_RAN
 from experiments.events.reading import events_of_file
 from experiments.service.at_sites.batch import SIGNALLED
-from experiments.service.at_sites.site import began_at, claimant, end_of
+from experiments.service.at_sites.site import began_at, claimant, end_of, is_back
 from experiments.service.history import audit
 from experiments.service.store import DONE, ENDED, FAILED, LOST, RUNNING, LiveJob, Store
 from experiments.show.numbers import counted
@@ -98,7 +98,7 @@ def _twice(folder: Path, kept: Sequence[LiveJob]) -> Problems:
             place = _place(folder, job, attempt)
             if (end := end_of(job.job, place)) is not None and end.exit_status == 0:
                 yield f"{job}: attempt {attempt} had succeeded, and it ran again"
-            if not job.requeue:
+            if not (job.requeue or is_back(place)):
                 yield f"{job}: attempt {attempt} began, and it may not run again"
 
 

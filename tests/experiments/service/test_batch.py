@@ -20,7 +20,16 @@ from experiments.service.at_sites.batch_system import (
     RefusedError,
     SilentError,
 )
-from experiments.service.at_sites.site import Began, End, Told, ending
+from experiments.service.at_sites.site import (
+    RUN_ONCE,
+    Began,
+    End,
+    Told,
+    claimant,
+    ending,
+    is_back,
+    take_back,
+)
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
 from experiments.service.store import Store
@@ -312,6 +321,35 @@ def test_a_site_that_has_grown_is_told(site, system):
     (told,) = news_of(site, Told)
     assert told.line == "S: 6 processors, of which this service uses 4 at most"
     assert site.capacity == 4
+
+
+@pytest.mark.parametrize("only", [None, "S"])
+def test_what_waits_where_processors_are_gone_goes_elsewhere(
+    site, system, tmp_path, monkeypatch, only
+):
+    monkeypatch.setattr(batch, "TOO_LONG", 0.1)
+    system.loses, system.size = 1, 0
+    system.listed = {"t-1": Listed(False, "PENDING (Nodes are down)", True)}
+    found, folder = job(tmp_path, f"touch {tmp_path}/ran", only=only)
+    site.start(found, folder)
+    if only:  # it has nowhere else to go
+        news_of(site, Told)
+        time.sleep(3.0 * batch.LOOK)
+        assert not [each for each in site.news() if isinstance(each, End)]
+        return
+    *_, end = news_of(site, End)
+    assert end == End(1, None, end.time, begun=False, why="has not begun", back=True)
+    assert ("t-1", True) in system.cancelled
+    subprocess.run(["/bin/sh", RUN_ONCE, str(folder), *found.command], check=True)  # all the same
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_has_begun_is_not_taken_back(tmp_path):
+    _, folder = job(tmp_path)
+    (folder / "claim").symlink_to("123")
+    take_back(folder)
+    assert not is_back(folder)
+    assert claimant(folder) == 123
 
 
 def test_jobs_that_may_run_again_do_after_their_node_died(grid, state, tmp_path):

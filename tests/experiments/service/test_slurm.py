@@ -206,6 +206,27 @@ def test_a_partition_that_starts_no_job_gets_none_and_fails_none(grid, state, cl
 
 
 @pytest.mark.thorough
+def test_what_waits_where_nodes_are_drained_goes_elsewhere(grid, state, clusters, monkeypatch):
+    monkeypatch.setattr(batch, "TOO_LONG", 1.0)
+    of, said = clusters["a"], []
+    with serving(load_grid(str(grid)), state, 0, said.append) as service:
+        for node in ("a1", "a2"):  # which the service does not know yet
+            ask(of, "scontrol", "update", f"nodename={node}", "state=drain", "reason=test")
+        try:
+            job = service.store.add(["true"], 8)
+            until(service, lambda: service.store.job(job).ended is not None)
+        finally:
+            of.resume()
+        until(service, lambda: "a: 8 of 8 processors for our jobs" in said)
+        found = service.store.job(job)
+        assert (found.state, found.site, found.attempt) == ("done", "b", 2)
+        assert f"job {job} (true): has not begun at a; waits again" in said
+    stories = call("explain", "--json", state, job).stdout
+    assert "has not begun at a; waits again" in stories
+    assert call("verify", state).exit_code == 0
+
+
+@pytest.mark.thorough
 def test_a_controller_that_is_killed_loses_no_job(grid, state, clusters, tmp_path):
     """Not even those that it has just taken in, which Slurm forgets then."""
     said, killed = [], clusters["a"]
