@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -291,7 +290,9 @@ class Surroundings:
 
         Which of those that have waited for longer hold it back, the log does not say.
         """
-        if enough := self.with_room(job, self.asking.get(job, math.inf)):
+        if job not in self.asking:
+            return
+        if enough := self.with_room(job, self.asking[job]):
             yield f"{enough[0]} has {processors(self.free[enough[0]])} free"
         elif self._too_large(job):
             yield "it is too large for what is up"
@@ -304,7 +305,7 @@ class Surroundings:
     def _too_large(self, job: Identity) -> bool:
         """Tell whether a job is too large for what is up of the clusters on which it can run."""
         up = (self._sizes[name] - self.away[name] for name in self._only_on.get(job, self._sizes))
-        return self.asking.get(job, math.inf) > (max(up) if self._whole else sum(up))
+        return self.asking[job] > (max(up) if self._whole else sum(up))
 
     def never_told(self) -> Iterator[str]:
         """Tell of how many clusters the global scheduler does not know the last change."""

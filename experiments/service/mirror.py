@@ -137,6 +137,8 @@ class Mirror(GridModel):
         slot = self.world.jobs.adopt(row, cluster, self.pace.runtime)
         self._slots[row["number"].item()] = slot
         self._started = self.world.state.started
+        scheduler = self.clusters[cluster].scheduler
+        self.told_by(scheduler, scheduler.reports.renew)  # else nobody knows how far it is booked
 
     def end(self, job: int) -> None:
         """Have a job that runs end now."""

@@ -71,7 +71,8 @@ def print_forecast(
     console.print(f"medians and 90 % intervals of {counted(found.starts.shape[1], 'future')}")
     ended = counted(found.known, "job")
     if found.known < ENOUGH:
-        console.print(f"run times: as requested, else an hour, for only {ended} ended so far")
+        so_far = f"only {ended} ended" if found.known else "no job has ended"
+        console.print(f"run times: as requested, else an hour, for {so_far} so far")
     else:
         console.print(f"run times: drawn from those of the {ended} that ended last")
 

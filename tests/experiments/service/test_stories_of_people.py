@@ -219,6 +219,29 @@ def test_jobs_that_a_drained_site_ends_book_it(grid, state):
     assert "makespan left 0 s" not in text
 
 
+def test_after_a_restart_muscle_knows_how_far_sites_are_booked(grid, state):
+    text = re.sub('global = ".*"', 'global = "muscle"', GRID)
+    grid.write_text(re.sub('local = ".*"', 'local = "titan"', text))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "1000"], 2, 600.0, only="A")
+        until(service, lambda: service.store.job(1).started is not None)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        late = service.store.add(["true"], 2, 60.0)
+        service.step()
+        assert service.store.job(late).state == "waiting"
+        text = " ".join(told(state, late)[0][0])
+        assert re.search(r"a space of 2 processors side by side, free in (9|10)\.\d+ min", text)
+        site = service.sites[0]
+        site.capacity = 0
+        service.step()
+        site.capacity = 2
+        service.step()
+        (_, words), _ = told(state, 1)
+        assert words[-1] == "so far, and the job has not finished"
+        service.store.update(1, cancelled=2)
+        service.run(once=True)
+
+
 def test_more_may_be_away_than_agents_know(grid, state):
     """For they have those be there that a job holds."""
     with serving(load_grid(str(grid)), state, 0, print) as service:
