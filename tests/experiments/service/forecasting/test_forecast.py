@@ -224,7 +224,7 @@ def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
         assert second["sites"] == {"A": 1.0}
         assert 50.0 < second["start"]["50"] - found["now"] <= 60.0
         shown = call("forecast", "--state", state, 2, "--futures", 2).stdout
-        assert "run times: as requested, else an hour, for only 0 jobs ended so far" in shown
+        assert "run times: as requested, else an hour, for no job has ended so far" in shown
         assert len([line for line in shown.splitlines() if "sleep" in line]) == 1
         assert "drained" not in shown
         call("drain", "--state", state, "B")
