@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.service.store import LiveJob, Store
+from experiments.show.numbers import counted
 
 if TYPE_CHECKING:
     from grid.world.finished import Records
@@ -73,7 +74,7 @@ class Question(NamedTuple):
         return cls(jobs, up, began, time.time(), futures, seed, workers, drained)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Forecast:
     """When jobs start and end in each of many futures.
 
@@ -115,6 +116,10 @@ class Forecast:
         never = np.full(shape, math.nan)
         sites = np.full(shape, -1, np.int64)
         return cls(tuple(jobs), never, never.copy(), sites, names, now, known)
+
+    def __repr__(self) -> str:
+        jobs, futures = counted(len(self.jobs), "job"), counted(self.starts.shape[1], "future")
+        return f"<Forecast of {jobs} in {futures}; rows() has their times>"
 
     @cached_property
     def _sorted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

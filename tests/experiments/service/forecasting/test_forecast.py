@@ -63,6 +63,7 @@ def test_without_a_history_jobs_take_what_was_requested(tmp_path, rate):
     (of_site,) = found.of_sites()
     assert of_site["over"]["50"] == pytest.approx(ends[-1])
     assert found.known == 0
+    assert repr(found) == "<Forecast of 4 jobs in 3 futures; rows() has their times>"
 
 
 def test_sites_have_the_processors_that_they_have_now(tmp_path):
