@@ -141,7 +141,7 @@ def claimant(folder: Path) -> int | None:
 
 def take_back(folder: Path) -> None:
     """Have an attempt of a job never run, wherever it is started, unless it has begun."""
-    with suppress(FileExistsError):
+    with suppress(OSError):  # it has a claim, or the disk is full
         (folder / CLAIM).symlink_to(_BACK)
 
 
