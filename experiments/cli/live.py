@@ -28,6 +28,7 @@ from grid.errors import GridError
 if TYPE_CHECKING:
     from experiments.service.connection import Connection
 
+_ALONE = "metasched: {}: no service is there now: this is as it was left"
 _STATE = click.option(
     "--state", type=PLACE, metavar="DIR", required=True, help="Folder of the service."
 )
@@ -196,7 +197,7 @@ def queue(state: str, every: bool, as_json: bool) -> None:
             print_jobs(jobs, hidden, unfolded())
             print_sites(connection.store, unfolded())
     if alone:
-        click.echo(f"metasched: {state}: no service is there now: this is as it was left", err=True)
+        click.echo(_ALONE.format(state), err=True)
 
 
 @click.command()
@@ -287,6 +288,7 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
         telling("compiling what is not compiled yet, and drawing futures") as progress,
     ):
         told = connection.forecast(*jobs, progress=progress, workers=None, **options)
+        alone = told.jobs and not connection.store.ring()
         drained = connection.store.note("drained") or []
         lacking = connection.store.lacking()
     away = [f"{name} ({up} of {size})" for name, (up, size) in lacking.items()]
@@ -296,6 +298,8 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
         click.echo(json.dumps({**given, "jobs": rows, "sites": told.of_sites()}))
     else:
         print_forecast(told, rows, drained, away, unfolded())
+    if alone:
+        click.echo(_ALONE.format(connection.store.folder), err=True)
 
 
 @click.command()

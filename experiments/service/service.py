@@ -267,7 +267,7 @@ class Service:
                 self._tell(log.CANCELLED, CANCELLED, job)
             elif self._stops.get(job.job, 0) < job.cancelled:
                 self._known[job.job], self._stops[job.job] = job, job.cancelled
-                how = "is to be killed" if job.cancelled > 1 else "is asked to end"
+                how = "is to be killed" if job.cancelled > 1 else "is to be asked to end"
                 self._audit.told_of(log.CANCELLED, how, job)
                 self._site(job).stop(job.job, at_once=job.cancelled > 1)
 

@@ -144,8 +144,9 @@ class LiveJob:
     @property
     def goes_on(self) -> bool:
         """Whether it runs, or waits and may start."""
-        may_start = self.state == WAITING and not (self.held or self.cancelled)
-        return may_start or self.state in (STARTING, RUNNING)
+        if self.state == WAITING:
+            return not (self.held or self.cancelled)
+        return self.state == RUNNING or (self.state == STARTING and not self.cancelled)
 
     @property
     def queued_at(self) -> str | None:

@@ -47,6 +47,8 @@ class Processors(NamedTuple):
     other: int
     """Down or drained, or idle in a partition that starts no job."""
     size: int
+    leaving: int = 0
+    """Of those that are allocated, how many are not to be again: they or the partition drain."""
 
 
 NO_PROCESSORS = Processors("", 0, 0, 0, 0)
@@ -120,13 +122,16 @@ class Partition:
     def _partitions(self) -> dict[str | None, Processors]:
         """Return what the processors of each do. None is the default one."""
         found: dict[str | None, Processors] = {}
-        for line in self._asked("sinfo", "--local", "-h", "-a", "-o", "%P|%a|%C").splitlines():
-            partition, state, counts = line.rsplit("|", 2)
+        for line in self._asked("sinfo", "--local", "-h", "-a", "-o", "%P|%a|%T|%C").splitlines():
+            partition, state, of_nodes, counts = line.rsplit("|", 3)
             allocated, idle, other, size = map(int, counts.split("/"))
-            if state != "up":
-                idle, other = 0, idle + other
+            leaving = 0
+            if state != "up" or of_nodes.startswith("drain"):
+                idle, other, leaving = 0, idle + other, allocated
             name = partition.rstrip("*")
-            found[name] = Processors(name, allocated, idle, other, size)
+            before = found.get(name, NO_PROCESSORS)[1:]
+            more = allocated, idle, other, size, leaving
+            found[name] = Processors(name, *map(sum, zip(before, more, strict=True)))
             if partition.endswith("*"):
                 found[None] = found[name]
         return found
@@ -220,7 +225,9 @@ class Slurm(Partition):
             if not (listed.ended or listed.waits):
                 held += int(processors)
         of_all = self._partitions().get(self._partition, NO_PROCESSORS)
-        return Look(jobs, of_all.size - of_all.other - max(0, of_all.allocated - held))
+        there = of_all.size - of_all.other
+        starts_none = there == of_all.leaving
+        return Look(jobs, 0 if starts_none else there - max(0, of_all.allocated - held))
 
     def submit(self, token: str, job: LiveJob, script: Sequence[str], output: Path) -> None:
         """Submit a script, which Slurm copies, with the words after it."""

@@ -212,7 +212,9 @@ class _Had:
                 drained = f"goes back, for {site} starts no job any more"
                 line.parts[0] = line.parts[0].replace(words.too_small(site), drained)
             line.parts[0] = line.parts[0].replace(words.TOO_SMALL, "has too few processors now")
-            line.parts[:] = [AWAY.sub(r"\1 or more \2 away", part) for part in line.parts]
+            parts = [AWAY.sub(r"\1 or more \2 away", part) for part in line.parts]
+            about = " running there or about to"  # agents have those run that were given to it
+            line.parts[:] = [re.sub(" running there$", about, part) for part in parts]
         if self._taken_up:
             return []
         if lines and (self._again is not None or not self._first):  # it has been taken in before

@@ -24,7 +24,7 @@ echo "$cluster ${{0##*/}} $*" >> {folder}/calls
 silent={folder}/$cluster.silent
 [ ! -e $silent ] || [ "${{0##*/}}" = scontrol ] || {{ echo timed out >&2; exit 1; }}
 case ${{0##*/}} in
-sinfo) echo "main*|up|0/4/0/4" ;;
+sinfo) echo "main*|up|idle|0/4/0/4" ;;
 scontrol) [ -e $silent ] || cat {folder}/$cluster.federation 2>/dev/null || : ;;
 sbatch)
     at=b  # where jobs of the federation run: not where they are submitted

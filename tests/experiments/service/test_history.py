@@ -155,7 +155,7 @@ def test_people_are_in_the_story(grid, state):
     assert "released" in words
     assert words[-1].startswith("done at ")
     (words,), _ = told(state, 2)
-    assert "is asked to end" in words
+    assert "is to be asked to end" in words
     assert words[-1].startswith("cancelled at ")
 
 

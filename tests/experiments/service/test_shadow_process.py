@@ -58,7 +58,9 @@ def slurm(tmp_path, monkeypatch):
         (folder / name).write_text(FAKE.format(folder=folder))
         (folder / name).chmod(0o755)
     for site in "ab":
-        (folder / f"{site}.conf.sinfo").write_text("main*|up|0/2/0/2\nother|up|9/0/0/9\n")
+        (folder / f"{site}.conf.sinfo").write_text(
+            "main*|up|idle|0/2/0/2\nother|up|allocated|9/0/0/9\n"
+        )
         (folder / f"{site}.conf.squeue").write_text("")
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     (tmp_path / "grid.toml").write_text(WATCHED)
@@ -81,10 +83,11 @@ def test_what_squeue_tells_of_jobs(slurm, grid):
              TimeLimit="1-02:03:00"),
     ]  # fmt: skip
     (slurm / "a.conf.squeue").write_text("\n".join(lines) + "\n")
-    (slurm / "a.conf.sinfo").write_text("other|drain|5/4/0/9\nmain*|up|6/0/2/8\n")
+    lines = ["other|drain|mixed|5/4/0/9", "main*|up|draining|2/0/2/4", "main*|up|allocated|4/0/0/4"]
+    (slurm / "a.conf.sinfo").write_text("\n".join(lines) + "\n")
     grid.write_text(WATCHED)
     found = look(site_of(grid))
-    assert found.processors == Processors("main", 6, 0, 2, 8)
+    assert found.processors == Processors("main", 6, 0, 2, 8, 2)
     assert found.others == 2
     assert found.jobs == [
         Seen("5_1", 100, 110, 120, None, 4, 600, 7, "RUNNING", 0),
@@ -96,7 +99,7 @@ def test_what_squeue_tells_of_jobs(slurm, grid):
     assert "--partition=main" in asked
     for name in ("Name", "UserName", "Account", "Command", "WorkDir"):
         assert f"{name}:" not in asked.replace("JobArrayID:", "")
-    assert site_of(grid)._partitions()["other"] == Processors("other", 5, 0, 4, 9)
+    assert site_of(grid)._partitions()["other"] == Processors("other", 5, 0, 4, 9, 5)
 
 
 def test_a_site_that_is_silent_is_told_once_and_the_other_goes_on(slurm, tmp_path, monkeypatch):

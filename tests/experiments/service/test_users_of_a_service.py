@@ -60,6 +60,8 @@ def test_it_is_said_that_no_service_is_there(grid, state):
     listed = call("queue", "--state", state)
     assert listed.exit_code == 0
     assert "no service is there now: this is as it was left\n" in listed.stderr
+    foretold = call("forecast", "--state", state)
+    assert "no service is there now: this is as it was left\n" in foretold.stderr
 
 
 def test_what_would_be_served(grid, state):

@@ -53,6 +53,7 @@ def test_without_a_history_jobs_take_what_was_requested(tmp_path, rate):
     grid = grid_of(tmp_path, 2, more=f"rate = {rate}\n")
     jobs = [running(1, NOW - 30.0), running(2, NOW - 40.0, time=200.0)]
     jobs += [job(3, size=2), job(4), job(5, held=1), job(6, cancelled=1)]
+    jobs += [job(7, "starting", site="A", cancelled=1)]  # it is not to begin
     found = forecast(grid, jobs, {}, BEGAN, NOW, futures=3)
     assert [each.job for each in found.jobs] == [2, 1, 3, 4]
     first = NOW - 40.0 + 200.0 / rate
