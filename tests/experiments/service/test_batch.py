@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import subprocess
@@ -21,14 +20,10 @@ from experiments.service.at_sites.batch_system import (
     SilentError,
 )
 from experiments.service.at_sites.site import (
-    RUN_ONCE,
     Began,
     End,
     Told,
-    claimant,
     ending,
-    is_back,
-    take_back,
 )
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
@@ -303,55 +298,6 @@ def test_what_is_cancelled_before_it_is_submitted_never_is(site, system, tmp_pat
     assert system.taken == []
 
 
-def test_capacity_is_what_several_looks_agree_on(site, system, tmp_path):
-    sizes = itertools.chain([4, 2, 4, 1, 1], itertools.repeat(3))
-    system.look = lambda: Look({}, next(sizes))
-    seen, begun = [], time.monotonic()
-    while site.capacity != 3:
-        assert time.monotonic() - begun < SOON
-        seen += [each.line for each in site.news()]
-        time.sleep(0.001)
-    seen += [each.line for each in site.news()]
-    of = "of 4 processors for our jobs"
-    assert seen == [f"S: 1 {of}", f"S: 3 {of}"]
-
-
-def test_a_site_that_has_grown_is_told(site, system):
-    system.size = 6
-    (told,) = news_of(site, Told)
-    assert told.line == "S: 6 processors, of which this service uses 4 at most"
-    assert site.capacity == 4
-
-
-@pytest.mark.parametrize("only", [None, "S"])
-def test_what_waits_where_processors_are_gone_goes_elsewhere(
-    site, system, tmp_path, monkeypatch, only
-):
-    monkeypatch.setattr(batch, "TOO_LONG", 0.1)
-    system.loses, system.size = 1, 0
-    system.listed = {"t-1": Listed(False, "PENDING (Nodes are down)", True)}
-    found, folder = job(tmp_path, f"touch {tmp_path}/ran", only=only)
-    site.start(found, folder)
-    if only:  # it has nowhere else to go
-        news_of(site, Told)
-        time.sleep(3.0 * batch.LOOK)
-        assert not [each for each in site.news() if isinstance(each, End)]
-        return
-    *_, end = news_of(site, End)
-    assert end == End(1, None, end.time, begun=False, why="has not begun", back=True)
-    assert ("t-1", True) in system.cancelled
-    subprocess.run(["/bin/sh", RUN_ONCE, str(folder), *found.command], check=True)  # all the same
-    assert not (tmp_path / "ran").exists()
-
-
-def test_what_has_begun_is_not_taken_back(tmp_path):
-    _, folder = job(tmp_path)
-    (folder / "claim").symlink_to("123")
-    take_back(folder)
-    assert not is_back(folder)
-    assert claimant(folder) == 123
-
-
 def test_jobs_that_may_run_again_do_after_their_node_died(grid, state, tmp_path):
     text = f"[ -e {tmp_path}/once ] || {{ touch {tmp_path}/once; kill -KILL $PPID; exit; }}; echo x"
     with serving(load_grid(str(grid)), state, 0, print) as service:
@@ -396,17 +342,6 @@ def test_held_jobs_wait_for_their_release(grid, state):
                 store.update(each, held=False)
         until(service, lambda: not store.left())
         assert [store.job(each).state for each in (first, late)] == ["done"] * 2
-
-
-@pytest.mark.parametrize(
-    ("here", "told"),
-    [(1, [Told("S: 1 of 4 processors for our jobs")]), (4, [])],
-)
-def test_what_is_for_our_jobs_from_the_first_is_told(system, here, told):
-    system.size = here
-    with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
-        assert site.capacity == min(here, 4)
-        assert [*site.news()] == told
 
 
 def test_no_more_jobs_are_submitted_in_a_second_than_may_be(system, tmp_path):

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from experiments.show.study_page import study_page
+from experiments.studies.notes import noted
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.errors import GridError
-from tests.experiments.made_up_studies import STUDY
+from tests.experiments.made_up_studies import STUDY, made_up
 from tests.experiments.small_studies import Silent
 from tests.experiments.studies.test_study_outcome import NOISE, read, turnaround
 
@@ -367,3 +368,26 @@ def test_where_growing_queues_were_not_judged_that_is_told(tmp_path, stable, tol
     lines = [line for line in outcome.sentences() if "was not judged in 20 of 20 runs" in line]
     assert len(lines) == told
     assert study_page(outcome)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "mode", "others"),
+    [
+        ("quickstart", "batch", ""),
+        ("quickstart", "open", ", but for those between values of nodes and clusters"),
+        ("beosim", "per-cluster", ", but for those between values of clusters"),
+    ],
+)
+def test_arrivals_follow_the_platform_in_some_modes_alone(scenario, mode, others, tmp_path):
+    (tmp_path / "study.toml").write_text(
+        f'title = "x"\nscenario = "{scenario}"\nmetric = "mean_wait"\n'
+        'policies = {global = ["dll", "ect"], local = ["fcfs"]}\n'
+        f'[set]\nmode = "{mode}"\n[vary]\nnodes = [100, 101]\nclusters = [2, 3]\n'
+    )
+    study = Study.load(tmp_path / "study.toml")
+    told = noted(study.definition, study.base, study._scenarios, study.workloads)
+    text = STUDY.replace("link_mbps = [100, 1000]", "nodes = [8, 9]\nclusters = [2, 3]")
+    path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
+    outcome = StudyOutcome.read(path)
+    outcome.provenance["of_arrivals"] = told["of_arrivals"]
+    assert outcome.sentences()[1].endswith(f"differences are of the same jobs{others}.")

@@ -16,10 +16,8 @@ from rich.console import Console
 from experiments.show.numbers import listed
 from experiments.show.study_page import study_page
 from experiments.studies.definition import Definition
-from experiments.studies.notes import noted
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.ranking import surely_apart, surely_better
-from experiments.studies.study import Study
 from experiments.studies.telling import print_outcome
 from experiments.studies.verdicts import verdicts
 from tests.experiments.made_up_studies import STUDY, made_up, outcome_of
@@ -179,29 +177,6 @@ def test_differences_are_said_to_be_of_the_same_jobs_where_they_are(vary, who, t
     line = StudyOutcome.read(path).sentences()[1]
     of_seed = f"all {who} have the same seed, so that differences are of the same jobs{told}"
     assert line.endswith(of_seed)
-
-
-@pytest.mark.parametrize(
-    ("scenario", "mode", "others"),
-    [
-        ("quickstart", "batch", ""),
-        ("quickstart", "open", ", but for those between values of nodes and clusters"),
-        ("beosim", "per-cluster", ", but for those between values of clusters"),
-    ],
-)
-def test_arrivals_follow_the_platform_in_some_modes_alone(scenario, mode, others, tmp_path):
-    (tmp_path / "study.toml").write_text(
-        f'title = "x"\nscenario = "{scenario}"\nmetric = "mean_wait"\n'
-        'policies = {global = ["dll", "ect"], local = ["fcfs"]}\n'
-        f'[set]\nmode = "{mode}"\n[vary]\nnodes = [100, 101]\nclusters = [2, 3]\n'
-    )
-    study = Study.load(tmp_path / "study.toml")
-    told = noted(study.definition, study.base, study._scenarios, study.workloads)
-    text = STUDY.replace("link_mbps = [100, 1000]", "nodes = [8, 9]\nclusters = [2, 3]")
-    path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
-    outcome = StudyOutcome.read(path)
-    outcome.provenance["of_arrivals"] = told["of_arrivals"]
-    assert outcome.sentences()[1].endswith(f"differences are of the same jobs{others}.")
 
 
 def test_what_nobody_reads_changes_no_jobs(tmp_path):
