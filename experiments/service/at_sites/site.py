@@ -28,6 +28,8 @@ SILENT, ANSWERS = "it gets no job until it answers again", "answers again"
 OF_JOB = "METASCHED_"
 """How the names of variables begin that a job finds in its environment."""
 
+_BACK = "back"
+"""Who claims a job so that nobody runs it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OF_SHELL = {"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "PWD", "OLDPWD", "SHLVL", "_"}
 """Variables that are the shell's own."""
@@ -40,10 +42,6 @@ class Began(NamedTuple):
 
     job: int
     time: float
-
-
-_BACK = "back"
-"""Who claims a job so that nobody runs it."""
 
 
 class End(NamedTuple):

@@ -14,19 +14,10 @@ from experiments.service.at_sites.batch import BatchSite
 from experiments.service.at_sites.batch_system import Listed, Look
 from experiments.service.at_sites.site import RUN_ONCE, End, Told, claimant, is_back, take_back
 
-from .test_batch import Pretended, hurry, job, news_of, stopped  # noqa: F401
+from .pretended import job, news_of
 from .test_service import SOON
 
-
-@pytest.fixture
-def system():
-    yield from stopped(Pretended())
-
-
-@pytest.fixture
-def site(system):
-    with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
-        yield site
+pytestmark = pytest.mark.usefixtures("hurry")
 
 
 @pytest.mark.parametrize(

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from experiments.service.at_sites import batch
-from experiments.service.at_sites.batch import BatchSite
 from experiments.service.at_sites.batch_system import Listed
 from experiments.service.at_sites.site import End
 
-from .test_batch import Pretended, hurry, job, news_of, stopped  # noqa: F401
+from .pretended import job, news_of
 from .test_service import SOON
 
-
-@pytest.fixture
-def system():
-    yield from stopped(Pretended())
-
-
-@pytest.fixture
-def site(system):
-    with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
-        yield site
+pytestmark = pytest.mark.usefixtures("hurry")
 
 
 @pytest.mark.parametrize(("times", "status"), [(1, 9), (2, None)])

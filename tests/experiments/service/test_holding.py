@@ -16,9 +16,11 @@ from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
 from experiments.service.store import Store
 
+from .pretended import Pretended, job, news_of, stopped
 from .served import GRID
-from .test_batch import Pretended, hurry, job, news_of, stopped  # noqa: F401
 from .test_service import SOON, until
+
+pytestmark = pytest.mark.usefixtures("hurry")
 
 
 class Holding(Pretended):
