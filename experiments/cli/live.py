@@ -291,7 +291,7 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
         alone = told.jobs and not connection.store.ring()
         drained = connection.store.note("drained") or []
         lacking = connection.store.lacking()
-    away = [f"{name} ({up} of {size})" for name, (up, size) in lacking.items()]
+    away = [f"{name} ({told})" for name, told in lacking.items()]
     rows = told.rows(jobs)
     if as_json:
         given = {"now": told.now, "futures": told.starts.shape[1], "known": told.known}

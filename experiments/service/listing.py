@@ -38,9 +38,9 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
         ran = "" if job.started is None else duration((job.ended or now) - job.started)
         why = "" if job.exit_status == 0 else plain(job.why, 60)
         exited = "" if job.exit_status is None else str(job.exit_status)
-        status = ": ".join(filter(None, (exited, why)))
+        status = ": ".join(filter(None, (exited, why)) if job.ended else ())
         waited = duration(max(0.0, begun - job.submitted))
-        also = "cancelled" if job.cancelled else "held" if job.held else ""
+        also = "cancelled" if job.cancelled else "held" if job.held else why
         state = f"{job.state}, {also}" if also and job.ended is None else job.state
         where = job.site or job.queued_at or ""
         cells = (str(job.job), plain(job.name, 40), state, where, str(job.size))
@@ -52,8 +52,7 @@ def print_sites(store: Store, console: Console) -> None:
     """Print which sites have not all of their processors for jobs, or are drained, if some are."""
     drained, lacking = store.note("drained") or (), store.lacking()
     for name in dict.fromkeys((*lacking, *drained)):
-        up, size = lacking.get(name, (0, 0))
-        told = [f"{up} of {size} processors for jobs now"] if name in lacking else []
+        told = [lacking[name]] if name in lacking else []
         told += ["drained"] if name in drained else []
         console.print(f"{plain(name)}: {', '.join(told)}", markup=False, highlight=False)
 

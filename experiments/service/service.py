@@ -33,6 +33,7 @@ from experiments.service.early import Early
 from experiments.service.forecasting.answering import Answers
 from experiments.service.grid_file import LiveGrid
 from experiments.service.history.audit import TAKEN_UP, Audit
+from experiments.service.limits import Limits
 from experiments.service.mirror import REMEMBERED, Mirror, rows_of
 from experiments.service.presence import bell, locked
 from experiments.service.store import (
@@ -52,6 +53,8 @@ from grid.jobs import JobArray
 
 PASSING = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 """Errors of the system for which a job is started later, and has not failed."""
+UNBEGUN = {"state": WAITING, "site": None, "started": None, "why": ""}
+"""What is known of a job that is to start anew."""
 LONGEST = 1.0
 """Longest time between two looks at what was submitted, s, if nobody rings."""
 
@@ -113,10 +116,7 @@ class Service:
         self._stopping = self._credited = False
         self._held = {*(store.note("told_held") or ())}  # jobs not to start, as far as told
         self._known: dict[int, LiveJob] = {}  # those that it knows and that have not ended
-        drained = {*(store.note("drained") or ())}  # to be told anew
-        self._drained = {*(store.note("told_drained") or ())} - drained  # sites that start no job
-        self._limits = scenario.platform.sizes.tolist()  # how many processors jobs may hold at each
-        self._up: dict[str, int] = {}  # how many sites have for jobs, as it was noted
+        self._limits = Limits(self.model, self.sites, store, self._tell)
         self._stops: dict[int, int] = {}  # how often a site was told to stop a job
         self._again: list[LiveJob] = []  # jobs that could not be started for now
         self._again_at, self._last = 0.0, 0  # when; number of the last job that was taken in
@@ -155,7 +155,7 @@ class Service:
         news = [each for site in self.sites for each in site.news()]
         self.model.advance(self.now)
         with self.store.at_once():
-            self._limit()  # else jobs that end with their processors would make room
+            self._limits.update()  # else jobs that end with their processors would make room
             for each in news:
                 self._take_note(each)
             self._take_in()
@@ -174,11 +174,16 @@ class Service:
     def _take_note(self, news: Began | End | Told) -> None:
         """Note what a site has told."""
         if isinstance(news, Told):
-            self._tell(log.SAID, news.line, self._known.get(news.job or 0))
+            job = self._known.get(news.job or 0)
+            if job is not None and job.why != news.why:
+                self.store.update(job.job, why=news.why)
+                self._known[job.job] = replace(job, why=news.why)
+            self._tell(log.SAID, news.line, job)
         elif isinstance(news, Began):
             job = self._known[news.job]
-            self.store.update(job.job, state=RUNNING, started=news.time)
-            self._known[job.job] = replace(job, state=RUNNING, started=news.time)
+            known: dict[str, Any] = {"state": RUNNING, "started": news.time, "why": ""}
+            self.store.update(job.job, **known)
+            self._known[job.job] = replace(job, **known)
             self._tell(
                 log.BEGAN, f"runs at {job.site}", job, site=job.site, at=self._since(news.time)
             )
@@ -218,7 +223,7 @@ class Service:
         again, why = runs_again(job, end, state, why, ran)
         if again:
             attempt = job.attempt + 1
-            self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
+            self.store.update(job.job, **UNBEGUN, attempt=attempt)
             waits = "waits again" if end.back else "waits to run again"
             told = f"{why} at {job.site}{when}; {waits}"
             self._tell(log.EXITED, told, job, state=WAITING, ran=ran, **facts)
@@ -228,24 +233,6 @@ class Service:
         told = f", exit status {end.exit_status}" if end.exit_status else ""
         told = f"{state} at {job.site}{told}{f': {why}' if why else ''}{when}"
         self._tell(log.EXITED, told, job, state=state, ran=ran, **facts)
-
-    def _limit(self) -> None:
-        """Tell the mirror how many processors jobs may hold at each site: none if it is drained."""
-        wanted = {*(self.store.note("drained") or ())}
-        for cluster, site in enumerate(self.sites):
-            limit = 0 if site.name in wanted else site.capacity
-            if limit != self._limits[cluster]:
-                self.model.limit(cluster, limit)
-                self._limits[cluster] = limit
-            if (site.name in wanted) != (site.name in self._drained):
-                back = site.name in self._drained
-                told = "takes part again" if back else "starts no job any more"
-                kind = log.RESTORED if back else log.DRAINED
-                self._tell(kind, f"{site.name}: {told}", site=site.name)
-        if wanted != self._drained:
-            self._drained = {*self.store.note("told_drained", sorted(wanted))}
-        if (up := {site.name: site.capacity for site in self.sites}) != self._up:
-            self._up = self.store.note("up", up)
 
     def _take_in(self) -> None:
         """Tell the mirror of what was submitted, and sites of what was cancelled."""
@@ -341,13 +328,13 @@ class Service:
                 self._adopt(job, folder)
             elif claimant(folder) is None:  # it never began
                 attempt = job.attempt + is_back(folder)
-                self.store.update(job.job, state=WAITING, site=None, started=None, attempt=attempt)
+                self.store.update(job.job, **UNBEGUN, attempt=attempt)
             else:
                 end = end_of(job.job, folder) or End(job.job, None, time.time())
                 self._note(job, end, ", while no service was there")
         self._last = max((job.job for job in self.store.jobs("state != ?", WAITING)), default=0)
         self.model.advance(self.now)
-        self._limit()
+        self._limits.update()
         self._heed_holds()  # those released are among those that wait
         for job in self.store.take_up_waiting():
             self._last = max(self._last, job.job)
@@ -358,7 +345,8 @@ class Service:
         began = began_at(folder)
         started = began or job.started or time.time()
         state = RUNNING if claimant(folder) else STARTING
-        self.store.update(job.job, state=state, started=began)
+        why = "" if state == RUNNING else job.why
+        self.store.update(job.job, state=state, started=began, why=why)
         self._known[job.job] = self.store.job(job.job)
         self.model.advance(max(self.model.now, min(started - self._began, self.now)))
         cluster = [site.name for site in self.sites].index(str(job.site))

@@ -89,7 +89,7 @@ class LiveJob:
     exit_status : int or None
         Of its command; None too if that is not known.
     why : str
-        Why it failed, if that is no matter of its command.
+        Why it failed, if that is no matter of its command, or does not begin at its site.
     cancelled : int
         How often somebody has said that it is to end.
     only : str or None
@@ -293,10 +293,17 @@ class Store(Database):
             )
         return found[0]
 
-    def lacking(self) -> dict[str, tuple[int, int]]:
-        """Return how many processors sites have for jobs, of how many, that have not all."""
+    def lacking(self) -> dict[str, str]:
+        """Return what sites have for jobs that have not all of their processors, in words."""
         sizes, up = self.note("sites") or {}, self.note("up") or {}
-        return {name: (up[name], size) for name, size in sizes.items() if up.get(name, size) < size}
+        lack = {name: size for name, size in sizes.items() if up.get(name, size) < size}
+        silent = self.note("silent") or ()
+        return {
+            name: "does not answer"
+            if name in silent
+            else f"{up[name]} of {size} processors for jobs now"
+            for name, size in lack.items()
+        }
 
     def held(self) -> set[int]:
         """Return the numbers of the jobs that are held."""

@@ -91,7 +91,7 @@ class _Job:
     stalled: float | None = None  # since when it holds processors and has not claimed itself
     missed: int = 0  # looks in succession in which it was not there
     gone: float = 0.0  # when the first of them was
-    waits: bool = False  # it was told that it does
+    hindrance: str | None = None  # why it does not begin, as was told; None: nothing was
     tries: int = 0
     why: str = ""  # it was not taken in
     asked: int = 0  # how often it was to be stopped
@@ -143,7 +143,7 @@ class BatchSite:
                 if self.capacity < size:
                     self._news.put(self._has())
         self._seen = (self.capacity, 1)  # what the last looks said of it, and how many did
-        self._silent = self._grown = False
+        self.silent = self._grown = False
         self._most = self._left = most
         self._second = 0.0  # in which so many submissions are left
         self._changed = threading.Condition()
@@ -224,7 +224,7 @@ class BatchSite:
 
     def _is_wanted(self) -> bool:
         """Tell whether the next look is to be now: what is new waits for one that answers."""
-        return self._closed or (self._woken and not self._silent)
+        return self._closed or (self._woken and not self.silent)
 
     def _round(self) -> None:
         """Submit what is new, look, and find out what became of what was submitted before."""
@@ -298,11 +298,8 @@ class BatchSite:
             return  # it was not there then
         if listed is not None and not listed.ended:
             job.missed = 0
-            if listed.waits and not job.waits and asked - job.since > TOO_LONG:
-                job.waits = True
-                self._tell_of(Told(f"{listed.state} at {self.name}", number))
-            if job.waits and listed.waits and self.capacity < job.job.size and not job.job.only:
-                take_back(job.folder)  # which the next look finds, or that it has begun
+            if listed.waits and asked - job.since > TOO_LONG:
+                self._has_waited(number, job, listed)
             holds = not (listed.waits or CLAIM in files)
             job.stalled = (job.stalled or asked) if holds else None
             if job.stalled is not None and asked - job.stalled > STALLED:
@@ -338,6 +335,15 @@ class BatchSite:
                 self._tell_of(Told(f"{why}; submitted to {self.name} again", number))
                 self._submit(number, job)
 
+    def _has_waited(self, number: int, job: _Job, listed: Listed) -> None:
+        """Tell that a job still waits, and why; take it back if it can only go elsewhere."""
+        why = listed.state if listed.blocked else ""
+        if why != job.hindrance:
+            job.hindrance = why
+            self._tell_of(Told(f"{listed.state} at {self.name}", number, why))
+        if self.capacity < job.job.size and not job.job.only:
+            take_back(job.folder)  # which the next look finds, or that it has begun
+
     def _by_site(self, end: End, job: _Job, listed: Listed | None) -> End | None:
         """Return how a job ended whose command got a signal, as its site says; None: not yet.
 
@@ -365,19 +371,22 @@ class BatchSite:
         capacity = max(0, min(capacity, self._size))
         value, times = self._seen
         self._seen = (capacity, times + 1 if value == capacity else 1)
-        if self._seen[1] >= AGREEING and capacity != self.capacity and not self._silent:
+        if self._seen[1] >= AGREEING and capacity != self.capacity and not self.silent:
+            if capacity > self.capacity:
+                for job in [*self._jobs.values()]:  # what it would not take in, it may now
+                    job.tries = min(job.tries, 1)
             self.capacity = capacity
             self._tell_of(self._has())
 
     def _is_silent(self, why: str) -> None:
-        if not self._silent:
-            self._silent = True
+        if not self.silent:
+            self.silent = True
             self.capacity = 0
             self._tell_of(Told(f"{self.name}: {why}; {SILENT}"))
 
     def _answers(self) -> None:
-        if self._silent:
-            self._silent = False
+        if self.silent:
+            self.silent = False
             self.capacity = self._seen[0]
             self._tell_of(self._has(f"{ANSWERS}, "))
 

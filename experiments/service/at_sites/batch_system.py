@@ -32,6 +32,8 @@ class Listed(NamedTuple):
     """It has no processors yet."""
     held: bool = False
     """Nor will it, until it is released."""
+    blocked: bool = False
+    """Nor will it as things are, whatever becomes free."""
 
 
 class Look(NamedTuple):

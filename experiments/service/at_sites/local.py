@@ -46,7 +46,7 @@ class LocalSite:
     """
 
     def __init__(self, name: str, capacity: int, tell: Callable[[], object]) -> None:
-        self.name, self.capacity = name, capacity
+        self.name, self.capacity, self.silent = name, capacity, False
         self._tell = tell
         self._news: queue.SimpleQueue[Began | End] = queue.SimpleQueue()
         self._processes: dict[int, int] = {}  # of jobs that run; they lead groups of that number

@@ -69,6 +69,8 @@ class Told(NamedTuple):
 
     line: str
     job: int | None = None
+    why: str = ""
+    """Why the job does not begin as things are, in the site's word."""
 
 
 class Site(Protocol):
@@ -79,6 +81,10 @@ class Site(Protocol):
     @property
     def capacity(self) -> int:
         """Processors that our jobs may hold together, at present."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether it does not answer."""
 
     def start(self, job: LiveJob, folder: Path) -> None:
         """Start a job that has not run, or that it is not known of; its claim has it run once.

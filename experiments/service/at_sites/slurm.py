@@ -33,6 +33,8 @@ SILENT |= {"socket", "message", "zero bytes"}
 """What is in errors of a controller that does not answer, or dies as it does."""
 LATER = {"temporar", "try again", "submit limit", "required partition not", "required node not"}
 """What is in errors that pass."""
+PASSING = {"None", "Resources", "Priority", "BeginTime", "Cleaning", "Prolog"}
+"""Why jobs wait that will start when processors are free."""
 HELD = "JobHeldUser"
 """Why a job waits that was submitted to be held."""
 _KEPT = "PATH", "HOME", "LANG", "LC_ALL", "SLURM_CONF", "TZ"
@@ -219,7 +221,8 @@ class Slurm(Partition):
                 continue
             waits = state == "PENDING"
             told = f"{state} ({plain(reason, 60)})" if waits else state
-            listed = Listed(state in ENDED, told, waits, waits and reason == HELD)
+            blocked = waits and reason not in PASSING
+            listed = Listed(state in ENDED, told, waits, waits and reason == HELD, blocked)
             if token not in jobs or jobs[token].ended:  # one that lives counts
                 jobs[token] = listed
             if not (listed.ended or listed.waits):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, JustifyMethod
@@ -53,18 +53,21 @@ def print_forecast(
         console.print(f"drained, so that no job starts there: {plain(', '.join(drained), 200)}")
     if away:
         where = plain(", ".join(away), 200)
-        console.print(f"taken to have no more processors than now, for good: {where}")
+        console.print(f"taken to stay as they are: {where}")
     given = [row for row in rows if row["state"] == STARTING]
-    stuck = [row for row in given if row["never"] == 1.0]
+    reasons = {job.job: job.why for job in found.jobs if job.why}
+    hindered = [row for row in given if row["job"] in reasons]
+    stuck = [row for row in given if row["never"] == 1.0 and row not in hindered]
     begun = [row for row in given if row["start"] and row["start"]["5"] <= found.now]
-    late = [row for row in given if row not in stuck and row not in begun]
+    late = [row for row in given if row not in (*hindered, *stuck, *begun)]
     for of, how in (
+        (hindered, "that do not start them as things are"),
         (stuck, "that have too few processors for them now"),
         (late, "where others hold what they need now"),
         (begun, "and not begun there; as if they began now"),
     ):
         if of:
-            named = ", ".join([str(row["job"]) for row in of[:NAMED]])
+            named = ", ".join([_named(row["job"], reasons) for row in of[:NAMED]])
             more = ", ..." if len(of) > NAMED else ""
             which = f"{'job' if len(of) == 1 else 'jobs'} {named}{more}"
             console.print(f"given to sites{',' if of is begun else ''} {how}: {which}")
@@ -75,6 +78,11 @@ def print_forecast(
         console.print(f"run times: as requested, else an hour, for {so_far} so far")
     else:
         console.print(f"run times: drawn from those of the {ended} that ended last")
+
+
+def _named(job: int, reasons: Mapping[int, str]) -> str:
+    """Return the number of a job, and why it does not begin, if its site says so."""
+    return f"{job} ({plain(reasons[job], 60)})" if job in reasons else str(job)
 
 
 def _within(times: dict[str, float] | None, now: float) -> str:

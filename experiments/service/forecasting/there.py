@@ -20,7 +20,7 @@ class There(NamedTuple):
         Sites were given them, where others hold what they need: they wait there first.
     waiting : list of LiveJob
     stuck : set of int
-        Jobs that sites were given which have too few processors for them now.
+        Jobs that sites were given which have too few processors for them now, or another reason.
     """
 
     begun: list[LiveJob]
@@ -49,7 +49,8 @@ class There(NamedTuple):
         given.sort(key=lambda job: job.started or now)
         waiting = [job for job in live if job.state == WAITING]
         waiting.sort(key=lambda job: min(job.submitted, now))
-        stuck = {job.job for job in given if job.state == STARTING and up[str(job.site)] < job.size}
+        unbegun = [job for job in given if job.state == STARTING]
+        stuck = {job.job for job in unbegun if job.why or up[str(job.site)] < job.size}
         counted = [job for job in given if job.job not in stuck and job.site not in drained]
         later = _too_early(counted, up)
         begun = [job for job in given if job.job not in later]

@@ -11,7 +11,7 @@ import pytest
 
 from experiments.service.at_sites import batch
 from experiments.service.at_sites.batch import BatchSite
-from experiments.service.at_sites.batch_system import Listed, Look
+from experiments.service.at_sites.batch_system import LaterError, Listed, Look
 from experiments.service.at_sites.site import RUN_ONCE, End, Told, claimant, is_back, take_back
 
 from .pretended import job, news_of
@@ -70,6 +70,35 @@ def test_what_waits_where_processors_are_gone_goes_elsewhere(
     assert ("t-1", True) in system.cancelled
     subprocess.run(["/bin/sh", RUN_ONCE, str(folder), *found.command], check=True)  # all the same
     assert not (tmp_path / "ran").exists()
+
+
+def test_why_a_job_does_not_begin_is_told_as_it_changes(site, system, tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "TOO_LONG", 0.1)
+    system.loses = 1
+    found, folder = job(tmp_path)
+    for state, blocked in (("PENDING (Limit)", True), ("PENDING (Resources)", False)):
+        system.listed = {"t-1": Listed(False, state, True, blocked=blocked)}
+        if blocked:
+            site.start(found, folder)
+        (told,) = news_of(site, Told)
+        assert told == Told(f"{state} at S", 1, state if blocked else "")
+    time.sleep(3.0 * batch.LOOK)
+    assert [*site.news()] == []
+
+
+def test_what_a_site_did_not_take_in_it_is_offered_as_soon_as_it_has_more(site, system, tmp_path):
+    system.size, system.fails = 0, LaterError("required partition not available")
+    site.start(*job(tmp_path))
+    begun = time.monotonic()
+    while not (system.taken and site.capacity == 0):
+        assert not [each for each in site.news() if isinstance(each, End)]
+        assert time.monotonic() - begun < SOON
+        time.sleep(0.01)
+    site._jobs[1].tries = 7  # as after a while: it would wait for a minute now
+    system.size, begun = 4, time.monotonic()
+    *_, end = news_of(site, End)
+    assert end.exit_status == 0
+    assert time.monotonic() - begun < 0.5 * batch.LONGEST
 
 
 def test_what_has_begun_is_not_taken_back(tmp_path):

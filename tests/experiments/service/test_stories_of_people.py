@@ -153,19 +153,19 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
         service.store.add(["true"], 2, only="A")
         service.step()
         site = service.sites[0]
-        site.capacity = 0
+        site.capacity, site.silent = 0, True
         news = [Told("A: no route; it gets no job until it answers again")]
         site.news, before = lambda: iter(news), site.news
         service.step()
         shown = call("queue", "--state", state).stdout
-        assert shown.endswith("\nA: 0 of 2 processors for jobs now\n")
+        assert shown.endswith("\nA: does not answer\n")
         call("drain", "--state", state, "A")
         shown = call("queue", "--state", state).stdout
-        assert shown.endswith("\nA: 0 of 2 processors for jobs now, drained\n")
+        assert shown.endswith("\nA: does not answer, drained\n")
         call("drain", "--state", state, "A", "--undo")
         call("forecast", "--state", state)
         shown = call("forecast", "--state", state, "--futures", 2).stdout
-        assert "taken to have no more processors than now, for good: A (0 of 2)" in shown
+        assert "taken to stay as they are: A (does not answer)" in shown
         site.news = before
         late = service.store.add(["true"], 2)
         service.step()
@@ -280,14 +280,25 @@ def test_what_a_site_was_given_and_has_not_begun_is_told(grid, state, monkeypatc
 
 def test_what_a_site_says_of_a_job_is_in_its_story(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
-        service.store.add(["sleep", "1"], 2, only="A")
+        service.store.add(["sleep", "1000"], 2, only="A")
         service.store.add(["true"], 1, only="B")
         service.step()
         site = service.sites[0]
-        news, before = [Told("PENDING (PartitionTimeLimit) at A", 1)], site.news
+        why = "PENDING (PartitionTimeLimit)"
+        news, before = [Told(f"{why} at A", 1, why)], site.news
         site.news = lambda: iter(news)
         service.step()
+        assert "starting, PENDING" in call("queue", "--state", state).stdout
+        shown = call("forecast", "--state", state, "--futures", 2).stdout
+        assert (
+            f"given to sites that do not start them as things are: job 1 ({why}) medians"
+            in " ".join(shown.split())
+        )
+        assert "never 100%" in shown
         site.news = before
+        until(service, lambda: service.store.job(1).state == "running")
+        assert service.store.job(1).why == ""
+        call("cancel", "--state", state, 1)
         service.run(once=True)
     said = "PENDING (PartitionTimeLimit) at A"
     assert said in told(state, 1)[0][0]
