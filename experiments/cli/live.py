@@ -173,6 +173,8 @@ def submit(
         except OptionError as error:
             raise GridError(f"--{error}") from None
         if dry_run:
+            if connection.store.job(job.number).held:
+                raise GridError("--dry-run: found a job that is held; accepted: one that may start")
             _foretell(connection, [job.number], as_json)
             return
     click.echo(job.number if as_json else f"job {job.number}")

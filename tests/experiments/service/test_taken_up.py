@@ -240,7 +240,7 @@ def test_drains_while_no_service_is_there_are_in_forecasts(grid, state):
             with serving(load_grid(str(grid)), state, 0, print) as service:
                 service.step()
     shown = call("submit", "--state", state, "--size", 2, "--dry-run", "true").stdout
-    assert "taken to have no more" not in shown
+    assert "taken to stay as they are" not in shown
 
 
 def test_a_job_that_has_gone_back_waits_at_no_site(grid, state):

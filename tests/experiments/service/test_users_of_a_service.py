@@ -113,6 +113,9 @@ def test_a_dry_run_does_nothing(grid, state, words):
         in_vain = call("release", "--state", state, 1, "--dry-run")
         assert in_vain.exit_code == 2
         assert "job 1: waiting; accepted: a job that is held" in in_vain.stderr
+        held = call("submit", "--state", state, "--hold", "--dry-run", "true")
+        assert held.exit_code == 2
+        assert "--dry-run: found a job that is held; accepted: one that may start" in held.stderr
 
 
 def test_what_has_run_is_a_workload(grid, state, tmp_path):
