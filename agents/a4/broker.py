@@ -160,13 +160,16 @@ class A4Broker(NamedAgent):
         return int(self.model.world.tables.beliefs["heard"][self._rows].sum())
 
     @property
-    def mean_age(self) -> float:
+    def mean_age(self) -> float | None:
         """How old what it believes of the clusters below it was, s: mean over them and time so far.
 
-        News is as old as it is long ago that it was true; 0 where the present state is known.
+        News is as old as it is long ago that it was true; 0 where the present state is known. None:
+        no cluster is below it.
         """
         world = self.model.world
-        if self.cluster != NONE or self.below == 0 or world.now == 0.0:
+        if self.below == 0:
+            return None
+        if self.cluster != NONE or world.now == 0.0:
             return 0.0
         rows, now = world.tables.beliefs[self._rows], world.now
         lasting = (now - rows["heard_at"]) * (0.5 * (now + rows["heard_at"]) - rows["at"])

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.scenario.parameters import Parameters
+from grid.kernel.statistics import TRACE
 from grid.platform.multicluster import Platform
 
 EXACT = 1_000_000
@@ -34,7 +35,8 @@ class Done(NamedTuple):
     @property
     def late(self) -> float:
         """Time after the deadline, s."""
-        return max(0.0, self.finish - self.deadline)
+        late = self.finish - self.deadline
+        return late if late > TRACE * self.finish else 0.0
 
     @property
     def slowdown(self) -> float:

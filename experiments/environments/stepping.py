@@ -13,7 +13,7 @@ from grid.kernel.advance import advance
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.processors import set_plan
 from grid.kernel.state import LANDED, NONE, PLACE, WAIT
-from grid.kernel.statistics import SLOWDOWN_BOUND
+from grid.kernel.statistics import SLOWDOWN_BOUND, late_by
 
 _SLOWDOWN, _WAIT, _TURNAROUND, _MET = range(len(REWARDS))
 
@@ -28,7 +28,7 @@ def _reward(kind: int, row: Any) -> float:
         return float(row.arrival - row.start)
     if kind == _TURNAROUND:
         return float(row.arrival - row.finish)
-    return 1.0 if row.deadline < np.inf and row.finish <= row.deadline else 0.0
+    return 1.0 if row.deadline < np.inf and late_by(row.finish, row.deadline) == 0.0 else 0.0
 
 
 @inlined

@@ -15,6 +15,7 @@ from experiments.live.columns import shorten, shorten_apart
 from experiments.show.numbers import counted, duration
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
+from grid.kernel.statistics import TRACE
 from grid.world.finished import Records
 from grid.world.validation import WITHDRAWN, why_rejected
 
@@ -157,7 +158,9 @@ def in_time(job: np.void | Mapping[str, float]) -> str:
     early = job["deadline"] - job["finish"]
     if early == np.inf:
         return f" after {duration(job['finish'] - job['start'])}"
-    return f", {duration(abs(early))} {'before' if early >= 0 else 'after'} its deadline"
+    if abs(early) <= TRACE * job["finish"]:
+        return ", at its deadline"
+    return f", {duration(abs(early))} {'before' if early > 0 else 'after'} its deadline"
 
 
 def parts_of(records: Records, row: np.void) -> dict[int, int]:

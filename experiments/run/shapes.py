@@ -108,7 +108,7 @@ class Metrics(Served):
     saturated: bool | None = None
     messages: dict[str, Count] = {}
     messages_lost: Count = 0
-    mean_age: dict[str, NonNegative] = {}
+    mean_age: dict[str, Known] = {}
     response_queues: dict[str, Known] = {}
 
 
@@ -131,7 +131,7 @@ class BrokerNumbers(Shape):
     name: str
     level: Count
     clusters: Count
-    mean_age: NonNegative
+    mean_age: Known = None
     noted: Count = 0
     noted_age: Known = None
     messages: dict[str, Count]

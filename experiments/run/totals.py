@@ -328,15 +328,18 @@ class RunTotals:
         return rows[rows["to"] > rows["from"]].reset_index(drop=True)
 
     @property
-    def mean_ages(self) -> dict[str, float]:
-        """How old what brokers believed of a cluster was, s, mean of each level (`brokers`)."""
-        levels = sorted({each["level"] for each in self.brokers})
-        of_level = [[each for each in self.brokers if each["level"] == level] for level in levels]
-        return {
-            str(level): math.fsum(each["mean_age"] * each["clusters"] for each in found)
-            / max(1, sum(each["clusters"] for each in found))
-            for level, found in zip(levels, of_level, strict=True)
-        }
+    def mean_ages(self) -> dict[str, float | None]:
+        """How old what brokers believed of a cluster was, s, mean of each level (`brokers`).
+
+        None: no cluster is below the brokers of that level.
+        """
+        ages: dict[str, float | None] = {}
+        for level in sorted({each["level"] for each in self.brokers}):
+            found = [each for each in self.brokers if each["level"] == level and each["clusters"]]
+            clusters = sum(each["clusters"] for each in found)
+            total = math.fsum(each["mean_age"] * each["clusters"] for each in found)
+            ages[str(level)] = total / clusters if clusters else None
+        return ages
 
     @property
     def link_names(self) -> list[str]:

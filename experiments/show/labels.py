@@ -126,7 +126,7 @@ _GIVEN = {"energy_kwh": "watts are", "cost": "price is", "co2_kg": "carbon inten
 OWN_RATES = "Jobs of some sites ran at rates of their own: parameter speeds."
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
-SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
+SLOWED_NOBODY = "saturated links slowed no job; jobs that compute only (fraction 1) never are"
 
 _NAMED = 4
 """Clusters with processors away that are named at most."""
@@ -158,8 +158,7 @@ def metric(name: str) -> Metric:
 def slowed_nobody(summary: dict[str, Any]) -> str:
     """Return that links of a run were saturated and slowed no job, "" where one was."""
     saturated = any(link["saturated"] for link in summary["links"])
-    fraction = summary["parameters"].get("computation_fraction")
-    slowed = fraction != 1 or summary["metrics"]["mean_penalty"] != 1
+    slowed = summary["metrics"]["mean_penalty"] != 1
     return "" if slowed or not saturated else SLOWED_NOBODY
 
 

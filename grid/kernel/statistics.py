@@ -18,6 +18,8 @@ from grid.kernel.record import Column, Number, Record
 SNAPSHOTS = 64
 TOLERANCE = 1e-9
 """Relative difference below which a link counts as just full, and two links as equally full."""
+TRACE = 1e-12
+"""Relative difference that rounding may leave between two times: a job is not late by that."""
 SLOWDOWN_BOUND = 10.0
 """Shorter jobs count as this long in the bounded slowdown, s."""
 
@@ -164,6 +166,13 @@ def slowdown(job: Any, finish: float) -> float:
     """
     dedicated = job.execution_time - job.staging
     return max(1.0, (finish - job.arrival) / max(dedicated, SLOWDOWN_BOUND))
+
+
+@inlined
+def late_by(finish: float, deadline: float) -> float:
+    """Return how long after its deadline a job ended, s; 0 if it did not."""
+    late = finish - deadline
+    return late if late > TRACE * finish else 0.0
 
 
 @inlined

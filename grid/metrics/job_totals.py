@@ -14,7 +14,7 @@ import numpy.typing as npt
 from grid.jobs import ANYWHERE, UNKNOWN
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE
-from grid.kernel.statistics import JOB_SUMS, add_job, slowdown
+from grid.kernel.statistics import JOB_SUMS, add_job, late_by, slowdown
 from grid.metrics.fairness import Users
 from grid.metrics.percentiles import Percentiles
 from grid.platform.multicluster import Platform
@@ -158,7 +158,7 @@ def _add(sums: Any, row: Any, processors: int, counted_from: float) -> None:
             sums.migrated += 1
             sums.staging += row.staging
     sums.max_wait = max(sums.max_wait, row.start - row.arrival)
-    late = max(0.0, row.finish - row.deadline)
+    late = late_by(row.finish, row.deadline)
     sums.over_deadline += late
     if row.deadline < np.inf:
         sums.due += 1

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.kernel.state import NONE
-from grid.kernel.statistics import SLOWDOWN_BOUND
+from grid.kernel.statistics import SLOWDOWN_BOUND, TRACE
 from grid.platform.multicluster import Platform
 from grid.world.finished import Records, in_order
 
@@ -40,6 +40,7 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         rejected job has NaN for its times and an empty placement.
     """
     records = records[in_order(records)]
+    late = records["finish"] - records["deadline"]
     names = np.array([*platform.names, ""], object)  # index -1 means no cluster: the last
     columns = {
         "job": records["number"],
@@ -58,7 +59,7 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         "deadline": records["deadline"],
         "over_deadline": np.where(
             np.isfinite(records["deadline"]),
-            np.maximum(records["finish"] - records["deadline"], 0.0),
+            np.where(late > TRACE * records["finish"], late, 0.0),
             np.nan,
         ),
         "restarts": records["restarts"],

@@ -85,6 +85,23 @@ def test_what_a_run_tells(tree, levels):
     assert call("gap", "r", "--time-limit", "0.05").exit_code == (0 if levels == 1 else 2)
 
 
+def test_who_knows_of_no_cluster_has_no_age_of_knowledge(tree):
+    text = TREE.replace(
+        "[parameters]", '[[brokers]]\nname = "spare"\nparent = "coast"\n[parameters]'
+    )
+    (tree / "tree.toml").write_text(text)
+    found = call("run", "tree.toml", "--json", "--out", "r")
+    summary = json.loads(found.stdout)
+    assert summary["metrics"]["mean_age"]["4"] is None
+    assert summary["metrics"]["mean_age"]["3"] > 0.0
+    assert [each["mean_age"] for each in summary["brokers"] if each["name"] == "spare"] == [None]
+    assert call("verify", "r").exit_code == 0
+    shown = call("report", "r")
+    assert shown.exit_code == 0, shown.output
+    (row,) = [line for line in call("run", "tree.toml").stdout.splitlines() if "level 4" in line]
+    assert row.split() == ["level", "4", "1", "-", "0", "0"]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

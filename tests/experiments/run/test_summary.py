@@ -310,3 +310,19 @@ def test_a_run_ends_with_its_jobs_whatever_is_planned_for_later(tmp_path, failin
         assert last <= result.simulated_s <= last + 100
         assert summary["links"][0]["mean_demand"] > 0
     assert found[0] == found[1]
+
+
+def test_who_ends_at_the_deadline_is_in_time(tmp_path):
+    """Of 1.5 operations a second, the sum of run times is rounded: 12 s, and a trace."""
+    (tmp_path / "one.toml").write_text(
+        'global = "home"\nlocal = "fcfs"\n[[clusters]]\nname = "A"\nsize = 2\nrate = 1.5\n'
+        '[parameters]\nmode = "open"\nassign_deadlines = false\n'
+    )
+    times = "".join(f"{job},2,2,{time},12,A\n" for job, time in enumerate((5, 3, 5, 2), 1))
+    (tmp_path / "jobs.csv").write_text(f"job,arrival,size,runtime,deadline,origin\n{times}")
+    scenario = Scenario.load(tmp_path / "one.toml").changed(workload=str(tmp_path / "jobs.csv"))
+    result = run(scenario)
+    assert result.jobs["finish"].max() > 12.0
+    metrics = result.summary()["metrics"]
+    assert (metrics["deadlines_met"], metrics["over_deadline"]) == (1.0, 0.0)
+    assert result.jobs["over_deadline"].tolist() == [0.0] * 4

@@ -44,7 +44,7 @@ def test_saturated_links_that_slow_nobody_are_told(fraction, slowed):
     result = run(Scenario.load("beosim").changed(given))
     ran = Ran.of(result)
     assert "more was asked of" in words(ran)
-    why = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
+    why = "saturated links slowed no job; jobs that compute only (fraction 1) never are"
     assert (why[1:] not in words(ran)) == slowed
     assert (why not in " ".join(printed(result).split())) == slowed
     assert (why[1:] not in compared_words(ran, changed(ran, "b"))) == slowed
