@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from experiments.cli.options import Number, Numbers
 from experiments.cli.process import Commands
+from grid.errors import GridError
 
 
 @click.group(cls=Commands)
@@ -113,7 +114,8 @@ def unordered(as_json: bool, **options: Any) -> None:
 @maxutil.command(short_help="Any of them, also FPFS and other service times: simulated.")
 @click.option(
     "--dist",
-    "law",
+    "laws",
+    multiple=True,
     required=True,
     metavar="LAW",
     help="Sizes of a component: U[a,b], D(q)[a,b] or swf:FILE.",
@@ -204,6 +206,7 @@ def unordered(as_json: bool, **options: Any) -> None:
 @_JSON
 def simulate(
     as_json: bool,
+    laws: tuple[str, ...],
     clusters: int | None,
     sizes: tuple[int, ...],
     jobs: int,
@@ -223,7 +226,9 @@ def simulate(
         from experiments.maxutil.simulate import simulated
         from experiments.maxutil.system import System
         from experiments.maxutil.unread import without_effect
-    system = System(each_size(clusters, sizes), **options)
+    if len(laws) > 1:
+        raise GridError(f"--dist: found {len(laws)}; accepted: one")
+    system = System(each_size(clusters, sizes), laws[0], **options)
     if unread := without_effect(_given(), system, method):
         click.echo(f"metasched: {unread}", err=True)
     with telling(f"simulating {jobs:,} jobs at a time"):

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import operator
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -206,7 +207,7 @@ class Play:
         made: Any = scenario.model(seed, self._read, partial(Episode, learning=self._learning))
         self.episode, self._replaced = made, set()
         self._count = min(made.workload.count or math.inf, self._rules.jobs or math.inf)
-        self._earned = dict.fromkeys(self.agents, 0.0)
+        self._left, self._earned = 0, dict.fromkeys(self.agents, 0.0)
         self._whole = Observed(made) if is_metric(self._rules.reward) else None
         if self._whole is not None:
             made.world.log.stream(self._whole.add)
@@ -304,7 +305,15 @@ class Play:
             episode.proceed()
         self.asked = set()
 
-    def _note(self, jobs: Records) -> None:
+    @property
+    def most(self) -> int:
+        """Of the jobs that leave, the first so many are rewarded."""
+        return sys.maxsize if self._rules.jobs is None else self._rules.jobs
+
+    def _note(self, jobs: Records, rewarded: int = 0) -> None:
+        """Reward jobs that left after all that are noted, but for the first of them."""
+        before, self._left = self._left, self._left + len(jobs)
+        jobs = jobs[rewarded : max(rewarded, self.most - before)]
         ended = jobs[~np.isnan(jobs["start"])]
         for name, agent in self.agents.items():
             if len(own := agent.own(ended)):

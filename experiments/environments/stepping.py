@@ -32,10 +32,20 @@ def _reward(kind: int, row: Any) -> float:
 
 
 @inlined
-def _earned(tables: Any, kind: int, counted: int, cluster: int) -> float:
-    """Return the rewards of those who have left since, of a cluster, or all."""
-    total = 0.0
-    for at in range(counted, tables.box[0].finished):
+def _left(state: Any) -> int:
+    """Return how many jobs have left."""
+    return int(state.completed + state.rejected + state.withdrawn)
+
+
+@inlined
+def _earned(tables: Any, kind: int, counted: int, cluster: int, most: int) -> float:
+    """Return the rewards of those who have left since, of a cluster, or all.
+
+    They are of the first so many that leave, at `most`.
+    """
+    total, state = 0.0, tables.box[0]
+    before = _left(state) - state.finished
+    for at in range(counted, min(state.finished, most - before)):
         row = tables.finished[at]
         if not np.isnan(row.start) and (cluster == NONE or row.cluster == cluster):
             total += _reward(kind, row)
@@ -51,7 +61,7 @@ def _write_info(state: Any, job: Any, info: Any) -> None:
     """Write what is told of a world that stands at a decision about a job."""
     info.time = state.now
     info.job = job.number
-    info.left = state.completed + state.rejected + state.withdrawn
+    info.left = _left(state)
 
 
 class Worlds(NamedTuple):
@@ -69,6 +79,8 @@ class Worlds(NamedTuple):
         Takes the rewards of those since.
     info : array of `INFO`
         Takes the time, which job is decided about, and how many have left.
+    most : int
+        Of the jobs that leave, the first so many are rewarded.
     """
 
     go: Any
@@ -76,6 +88,7 @@ class Worlds(NamedTuple):
     counted: Any
     earned: Any
     info: Any
+    most: int
 
 
 class SeenGlobally(NamedTuple):
@@ -135,7 +148,7 @@ def step_all(tables_of: Any, worlds: Worlds, kind: int, seen: SeenGlobally) -> N
         state.answer = WAIT if action == state.clusters else action
         state.answered = 1
         go[each] = advance(tables, LATEST) == PLACE
-        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], NONE)
+        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], NONE, worlds.most)
         worlds.counted[each] = state.finished
         if go[each]:
             _write_info(state, tables.slots[state.job], worlds.info[each])
@@ -221,7 +234,7 @@ def step_all_locally(
                 break
             state.replan[cluster] = state.replan_any = 0
             acts = False
-        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], cluster)
+        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], cluster, worlds.most)
         worlds.counted[each] = state.finished
         if go[each]:
             _write_info(state, tables.slots[slots[each, 0]], worlds.info[each])

@@ -49,8 +49,8 @@ class _Lane(Play):
 
     counted = 0
 
-    def _note(self, jobs: Records) -> None:
-        super()._note(jobs[self.counted :])
+    def _note(self, jobs: Records, rewarded: int = 0) -> None:
+        super()._note(jobs, self.counted)
         self.counted = 0
 
     @property
@@ -202,7 +202,8 @@ class Together:
         go, slow = self._fast & on, ~self._fast & on
         self._earned[:] = 0.0
         if self._kind is not None:
-            worlds = Worlds(go, actions, self._counted, self._earned, self.told)
+            most = self.lanes[0].most
+            worlds = Worlds(go, actions, self._counted, self._earned, self.told, most)
             self._side.step(self._worlds, worlds, self._kind)
         for at in np.flatnonzero(on & ~go).tolist():
             lane = self.lanes[at]

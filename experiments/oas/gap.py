@@ -81,6 +81,7 @@ def summary(found: Sequence[Gap], left_out: LeftOut) -> dict[str, Any]:
         "left_out": left_out.unfinished,
         "given_back": left_out.given_back,
         "warmup": left_out.warmup,
+        "drained": left_out.drained,
         "proven": len(proven),
         "mean_gap": statistics.fmean(every),
         "max_gap": max(every),
@@ -134,6 +135,7 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
         (left_out.unfinished, "with jobs that never ended"),
         (left_out.given_back, "whose jobs were all given back: each counts in its last round"),
         (left_out.warmup, "of the warm-up"),
+        (left_out.drained, "during which a drain began: others might have held processors longer"),
     ):
         if count:
             console.print(f"left out: {counted(count, 'round')} {why}")

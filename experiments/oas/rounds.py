@@ -28,6 +28,7 @@ from experiments.run.result_files import ResultFiles
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
+from grid.platform.changes import DRAIN
 from grid.platform.distance import DistanceCosts
 from grid.world.layout import latencies
 
@@ -75,11 +76,14 @@ class LeftOut:
         All their jobs were given back, and belong to the later rounds that dispatched them again.
     warmup : int
         Those of the warm-up.
+    drained : int
+        A drain began meanwhile: how long processors stay is a matter of who is on them.
     """
 
     unfinished: int = 0
     given_back: int = 0
     warmup: int = 0
+    drained: int = 0
 
 
 def rounds_of(
@@ -137,7 +141,7 @@ def rounds_of(
     costs = _Costs.of(result, pairs)
     ways = _Ways.of(result, of_round)
     alone = [(after, _went(pair, names, costs)) for after, pair in others]
-    gone = away(result)
+    gone, drains = away(result), _drains(result)
     rounds: list[Round] = []
     before: list[Went] = []
     since = counted_from(pairs, given, result.parameters.warmup)
@@ -149,6 +153,8 @@ def rounds_of(
         before = [each for each in before if each.finish > dispatched]
         if dispatched < since:
             pass
+        elif went and any(dispatched < at < max(each.finish for each in went) for at in drains):
+            left_out.drained += 1
         elif went and len(members) == counts[number]:
             running = [each for after, each in alone if after < number and dispatched < each.finish]
             earlier = before + running
@@ -162,10 +168,17 @@ def rounds_of(
         before = before + went
     if not rounds:
         among = "" if first is None else f" among the first {first:,}"
+        undrained = ", with no drain meanwhile" if left_out.drained else ""
         raise GridError(
-            f"{folder}: found no round{among} whose jobs all ended; accepted: a run with such a one"
+            f"{folder}: found no round{among} whose jobs all ended{undrained}; accepted: a run with "
+            "such a one"
         )
     return rounds, left_out
+
+
+def _drains(result: ResultFiles) -> list[float]:
+    """Return when processors were drained, s."""
+    return [each.at for each in result.platform.changes if each.what == DRAIN]
 
 
 def _check_rounds(result: ResultFiles) -> None:

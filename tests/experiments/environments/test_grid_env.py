@@ -290,6 +290,23 @@ def test_episodes_can_be_cut_and_changed():
     assert len({first, *later}) == 4
 
 
+@pytest.mark.parametrize("reward", ["deadlines_met", lambda jobs: np.ones(len(jobs))])
+def test_a_cut_episode_is_rewarded_for_as_many_jobs_as_it_shall_have(reward):
+    """More may have left by the first decision after."""
+
+    def least_loaded(seen, _):
+        loads = np.where(seen["action_mask"][:-1], seen["clusters"][:, 4], np.inf)
+        return int(loads.argmin())
+
+    env, more = GridEnv("quickstart", local="easy", reward=reward, jobs=5), 0
+    for seed in range(4):
+        options = {"set": ["assign_deadlines=true"]}
+        earned, _, _ = played(env, least_loaded, seed=seed, options=options)
+        assert earned == pytest.approx(1.0, rel=1e-12)
+        more += env._runs.lanes[0].episode.world.log.count - 5
+    assert more
+
+
 def test_without_gymnasium_it_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "metasched.envs")

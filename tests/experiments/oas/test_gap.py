@@ -214,11 +214,26 @@ def test_a_job_given_back_counts_in_its_last_round(tmp_path):
     found = gaps(folder)
     numbers = [each["round"] for each in found["rounds"]]
     dispatched = (tmp_path / "rounds.csv").read_text().splitlines()[1:]
-    assert found["given_back"] == len(dispatched) - len(numbers) > 0
-    assert sum(each["jobs"] for each in found["rounds"]) == 4
+    assert (found["given_back"], found["drained"]) == (1, 2)
+    assert len(dispatched) == len(numbers) + 3
+    assert sum(each["jobs"] for each in found["rounds"]) == 1
     for each in found["rounds"]:
         assert float(dispatched[each["round"] - 1].split(",")[1]) == each["dispatched"]
     assert "given back: each counts in its last round" in call("gap", folder).output
+
+
+def test_rounds_with_a_drain_are_left_out(tmp_path):
+    """Who is on the processors has them stay: of another schedule, others are away."""
+    drain = '[[changes]]\ncluster = "B"\nwhat = "drain"\nat = 0.5\nuntil = 100\n'
+    rows = [(1, 0, 4, 2), (2, 2, 4, 30), (3, 2, 4, 30)]
+    folder = replayed(tmp_path, f"{TWO}{drain}", {"": rows})
+    found = gaps(folder)
+    assert [each["round"] for each in found["rounds"]] == [2]
+    assert found["drained"] == 1
+    assert "left out: 1 round during which a drain began" in call("gap", folder).output
+    failed = call("gap", folder, "--first", 1)
+    assert failed.exit_code == 2
+    assert "whose jobs all ended, with no drain meanwhile; accepted" in failed.output
 
 
 @pytest.mark.parametrize("mode", ["batch", "open"])
