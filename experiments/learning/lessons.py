@@ -193,7 +193,7 @@ def first_policy(scenario: Scenario, agent: str) -> LearnedPolicy:
     Raises
     ------
     GridError
-        If its local scheduler serves no queue by ranks, and a local one is to be learned.
+        If a local one is to be learned, and its local scheduler has an order of its own.
     """
     from agents.learned import choices
 
@@ -204,7 +204,7 @@ def first_policy(scenario: Scenario, agent: str) -> LearnedPolicy:
     if planned or service not in ranks.SERVICES:
         found = quoted(scenario.to_dict()["local"])
         raise GridError(
-            f"--local: found {found}, which serves no queue by ranks; accepted: fcfs, fpfs, easy "
-            "or conservative, whose jobs start in the same way, in an order that is learned"
+            f"--local: found {found}, which has an order of its own; accepted: fcfs, fpfs, easy or "
+            "conservative, whose jobs start in the same way, in an order that is learned"
         )
     return LearnedPolicy(agent="local", weights=ranks.FIRST, service=service)  # type: ignore[arg-type]

@@ -170,8 +170,8 @@ def rounds_of(
         among = "" if first is None else f" among the first {first:,}"
         undrained = ", with no drain meanwhile" if left_out.drained else ""
         raise GridError(
-            f"{folder}: found no round{among} whose jobs all ended{undrained}; accepted: a run with "
-            "such a one"
+            f"{folder}: found no round{among} whose jobs all ended{undrained}; accepted: a run "
+            "with such a one"
         )
     return rounds, left_out
 

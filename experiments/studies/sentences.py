@@ -47,8 +47,9 @@ def sentences(outcome: StudyTables) -> Iterator[str]:
     elif outcome.all_rejected:
         yield "All jobs of all runs were rejected: there is nothing to compare."
     else:
-        yield from verdicts(outcome)
-        yield from _effects(outcome)
+        if outcome.runs[outcome.metric].notna().any():
+            yield from verdicts(outcome)
+            yield from _effects(outcome)
         yield from _lacking(outcome)
         yield from remarks(outcome)
         yield from (f"{line[0].upper()}{line[1:]}." for line in words_on(outcome.runs))
@@ -188,7 +189,9 @@ def _turns(names: dict[Any, str], rows: pd.DataFrame) -> str:
         (place[one], place[other]): difference
         for one, other, difference in sure[["from", "to", "difference"]].to_numpy()
     }
-    whole = np.sign(ways.get((0, len(names) - 1), 0.0))
+    ends = rows[(rows["from"] == next(iter(names))) & (rows["to"] == next(reversed(names)))]
+    changes = ends[ends["difference"].abs() > ends["half_width"]]["difference"]  # or may change
+    whole = np.sign(ways.get((0, len(names) - 1), changes.sum()))
     hidden = {ends: change for ends, change in ways.items() if np.sign(change) != whole}
     if not hidden:
         return ""

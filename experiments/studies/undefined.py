@@ -54,7 +54,10 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
         lacking = [str(policy) for policy, of in lacks if of.all()]
         if lacking:
             why = why_none(name) or _OF_JOBS.get(name)
-            yield f"{_whose(lacking)} no {label(name)}{f': {why}' if why else ' in any run'}."
+            told = f"{_whose(lacking)} no {label(name)}{f': {why}' if why else ' in any run'}."
+            if len(lacking) == len(lacks):
+                told = f"No run has a value of {label(name)}{f': {why}' if why else ''}."
+            yield told
         some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
         if some:
             yield f"No {label(name)} in {listed(some)}{_others(outcome, name)}."

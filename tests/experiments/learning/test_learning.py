@@ -175,7 +175,10 @@ def test_windows_overlap_that_have_something_in_common():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--local", "titan", "--agent", "local"], "--local: found 'titan', which serves no"),
+        (
+            ["--local", "titan", "--agent", "local"],
+            "--local: found 'titan', which has an order of its own",
+        ),
         (["--objective", "mean_wit"], "--objective: found 'mean_wit'; did you mean mean_wait"),
         (["--set", "load=2", "--set", "max_size=512", "--set", "min_size=300"], "min_size: found"),
         (["--out", "."], "cannot write a policy"),

@@ -162,6 +162,36 @@ def test_what_the_first_and_the_last_value_hide_is_told(tmp_path, means, says):
     assert told.endswith(says)
 
 
+def test_of_what_no_run_has_nothing_is_concluded(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        """scenario = "quickstart"\nmetric = "deadlines_met"
+[policies]\nglobal = ["dll", "ect"]\nlocal = "fcfs"
+[set]\nassign_deadlines = false\nmode = "open"\n[workloads]\na = "a.csv"\nb = "b.csv"
+[replications]\nleast = 2\n"""
+    )
+    for name in "ab":
+        rows = "".join(f"{at},2,{at + ord(name)}\n" for at in range(9))
+        (tmp_path / f"{name}.csv").write_text(f"arrival,size,runtime\n{rows}")
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    told = " ".join(outcome.sentences())
+    assert "No run has a value of deadlines met: no job has a deadline." in told
+    assert "sure" not in told
+    assert "count as one" not in told
+
+
+def test_what_goes_the_same_way_in_between_is_not_hidden(tmp_path):
+    """From first to last it may rise, as in 4 of 5 replications; from second to last, in all."""
+
+    def result(policy, workload, setting, replication):
+        last = 49.5 if replication == 2 else 60.0
+        return {"mean_turnaround": {1: 50.0, 2: last - 5.0, 3: last}[setting["link_mbps"]]}
+
+    told = read(tmp_path, result, text=STUDY.replace("[100, 1000]", "[1, 2, 3]"))
+    (line,) = [line for line in told.sentences() if line.startswith("From")]
+    assert "may change by +7.9" in line
+    assert "rises" not in line
+
+
 def test_what_ends_hide_is_told_of_the_cases_that_have_it(tmp_path):
     def result(policy, workload, setting, replication):
         peak = setting["link_mbps"] == 2 and (setting["latency"] or policy.startswith("dll"))
