@@ -85,6 +85,12 @@ class Setting:
         return best if self.beats_all else []
 
     @property
+    def beaten(self) -> list[str]:
+        """The policies that are surely worse than the leaders, if these rejected no more jobs."""
+        surely = self.others["surely_worse"].astype(bool)
+        return [] if self.rejected_more else self.others.loc[surely, "policy"].tolist()
+
+    @property
     def beats_all(self) -> bool:
         """Whether the leaders are surely better than all others, of whatever jobs."""
         beaten = self.others["surely_worse"]
@@ -146,6 +152,11 @@ def _of_all(outcome: StudyTables, settings: Sequence[Setting]) -> Iterator[str]:
         of_fewer = sum(setting.beats_all for setting in settings)
         but = f", but in {of_fewer} for one that rejected more jobs" if of_fewer else ""
         yield f"In none of the {total} settings is a policy surely better than all others{but}."
+    beaten = _how_often(setting.beaten for setting in settings)
+    worse = [policy for policy, often in beaten.items() if often == total]
+    if worse:
+        than = f"{verb(worse)} surely worse than the policy of the best mean"
+        yield f"In {all_} settings, {listed(worse)} {than}."
     lowest = _how_often(setting.leaders for setting in settings)
     if lowest:
         counts = [f"{policy} in {often}" for policy, often in lowest.items()]

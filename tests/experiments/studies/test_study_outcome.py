@@ -166,6 +166,19 @@ def test_one_that_beats_all_with_fewer_jobs_is_told_of(tmp_path):
     assert any("of the same jobs, less those that policies rejected." in line for line in told)
 
 
+def test_who_is_worse_in_all_settings_is_named_though_nobody_is_best(tmp_path):
+    def result(policy, workload, setting, replication):
+        slower = 50.0 if policy.startswith("home") else 0.0
+        sign = 1.0 if policy.startswith("ect") else -1.0
+        value = 100.0 + slower + sign * NOISE[replication] + setting["link_mbps"] / 1e4
+        return {"mean_turnaround": value}
+
+    text = STUDY.replace('["ect", "dll"]', '["ect", "dll", "home"]')
+    told = read(tmp_path, result, replications=8, text=text).sentences()
+    worse = "In both settings, home over fcfs is surely worse than the policy of the best mean."
+    assert worse in told
+
+
 def test_who_loses_most_windows_is_not_called_best(tmp_path):
     """One policy has the better mean by one window of six, the other one in five of them."""
 
