@@ -127,7 +127,7 @@ class Episode(GridModel):
         if self.learners and self.scheduler.collects:
             raise GridError(
                 f"global: found {self.scheduler.name}, which works in rounds; accepted with a "
-                "local agent: another"
+                "local agent: another, such as dll"
             )
 
     def proceed(self) -> None:

@@ -15,6 +15,7 @@ from agents.learned.policy import LearnedPolicy
 from experiments.scenario.jobs import paths_of
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
+from experiments.show.labels import why_none
 from experiments.show.numbers import counted
 from experiments.studies.definition import MORE_IS_BETTER
 from experiments.studies.parts import Parts, since_the_first
@@ -180,9 +181,10 @@ def value_of(lesson: Lesson, metric: str) -> float:
     if numbers["unfinished"][0] or not math.isfinite(value):
         left = int(numbers["unfinished"][0])
         lacks = f"{counted(left, 'job')} that never ended" if left else f"{value:g}"
+        why = "" if left else why_none(metric)
         raise GridError(
-            f"{metric}: found {lacks}, in a run to learn from; accepted: runs to whose end it is a "
-            "number"
+            f"{metric}: found {lacks}, in a run to learn from{f': {why}' if why else ''}; accepted: "
+            "runs to whose end it is a number"
         )
     return value
 

@@ -183,7 +183,10 @@ def test_windows_overlap_that_have_something_in_common():
         (["--set", "load=2", "--set", "max_size=512", "--set", "min_size=300"], "min_size: found"),
         (["--out", "."], "cannot write a policy"),
         (["--window", "1d"], "--window: found for synthetic jobs; accepted with --workload"),
-        (["--objective", "cost"], "cost: found nan, in a run to learn from; accepted: runs to"),
+        (
+            ["--objective", "cost"],
+            "cost: found nan, in a run to learn from: no price is given; accepted",
+        ),
         (["--objective", "coallocated"], "found coallocated, which is 0 whatever the weights"),
     ],
 )
