@@ -183,8 +183,8 @@ def value_of(lesson: Lesson, metric: str) -> float:
         lacks = f"{counted(left, 'job')} that never ended" if left else f"{value:g}"
         why = "" if left else why_none(metric)
         raise GridError(
-            f"{metric}: found {lacks}, in a run to learn from{f': {why}' if why else ''}; accepted: "
-            "runs to whose end it is a number"
+            f"{metric}: found {lacks}, in a run to learn from{f': {why}' if why else ''}; "
+            "accepted: runs to whose end it is a number"
         )
     return value
 
