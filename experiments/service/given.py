@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 from experiments.cli.options import time_of
@@ -106,7 +106,8 @@ def size_of(given: int, site: str | None, sizes: Mapping[str, int]) -> int:
     return size
 
 
-def check_site(site: object, sites: Iterable[str]) -> None:
+def check_site(site: object, sites: Collection[str]) -> None:
     """Raise `GridError` unless a site is there."""
     if not isinstance(site, str) or site not in sites:
-        raise GridError(f"site {quoted(site)}: unknown; {meant(site, sites)}")
+        known = meant(site, sites) if sites else "accepted: those of a service, once one has begun"
+        raise GridError(f"site {quoted(site)}: unknown; {known}")

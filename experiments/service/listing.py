@@ -36,7 +36,7 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
     for job in jobs:
         begun = job.started or job.ended or now
         ran = "" if job.started is None else duration((job.ended or now) - job.started)
-        why = "" if job.exit_status == 0 else plain(job.why, 60)
+        why = "" if job.exit_status == 0 else plain(job.why, 100)
         exited = "" if job.exit_status is None else str(job.exit_status)
         status = ": ".join(filter(None, (exited, why)) if job.ended else ())
         waited = duration(max(0.0, begun - job.submitted))

@@ -169,7 +169,8 @@ class BatchSite:
         if not (folder / PLACE).exists():
             return False  # nobody has ever been told of it
         self._system.take_up(self._token(job), folder)
-        self._take(job, folder, submitted=True, began=began_at(folder) is not None)
+        began = began_at(folder) is not None
+        self._take(job, folder, submitted=True, since=time.time(), began=began)
         return True
 
     def stop(self, job: int, at_once: bool = False) -> None:

@@ -312,3 +312,10 @@ def test_a_grid_that_is_not_there_is_told_with_what_is():
     accepted = "accepted: live-quickstart, or the path of a file"
     assert told.exit_code == 2
     assert told.stderr.endswith(f"metasched: grid 'nowhere.toml': no such file; {accepted}\n")
+
+
+def test_before_any_service_no_site_is_known(state):
+    assert call("submit", "--state", state, "true").exit_code == 0
+    told = call("drain", "--state", state, "A")
+    assert told.exit_code == 2
+    assert "site 'A': unknown; accepted: those of a service, once one has begun" in told.output
