@@ -32,7 +32,7 @@ from experiments.service.attempts import runs_again
 from experiments.service.early import Early
 from experiments.service.forecasting.answering import Answers
 from experiments.service.grid_file import LiveGrid
-from experiments.service.history.audit import TAKEN_UP, Audit
+from experiments.service.history.audit import MAY_BEGIN, TAKEN_UP, Audit
 from experiments.service.limits import Limits
 from experiments.service.mirror import REMEMBERED, Mirror, rows_of
 from experiments.service.presence import bell, locked
@@ -356,7 +356,7 @@ class Service:
             raise GridError(f"job {job.job}, which runs at {job.site}: {error}") from None
         self._audit.look()
         if began is None:
-            self._tell(log.SAID, f"may begin at {job.site}", job, site=job.site)
+            self._tell(log.SAID, f"{MAY_BEGIN} {job.site}", job, site=job.site)
         else:
             at = self._since(began)
             self._tell(log.BEGAN, f"{TAKEN_UP} {job.site}", job, site=job.site, at=at)

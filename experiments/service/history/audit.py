@@ -25,8 +25,8 @@ FILE = "events.jsonl"
 """Its name in the folder of a service, as in that of a run."""
 WRITTEN = "the audit log of a service, as it was written"
 
-TAKEN_UP = "taken up at"
-"""How the words begin that tell of a job which a service found running."""
+TAKEN_UP, MAY_BEGIN = "taken up at", "may begin at"
+"""How the words begin that tell of a job which a service found running, or not yet."""
 LATE = 1.0
 """After so long, it is told that a job was submitted before a service took it in, s."""
 

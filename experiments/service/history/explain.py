@@ -140,7 +140,7 @@ class _Had:
         if own and kind == SUBMITTED and self._hearing.tellers:  # it was killed, or held
             self._before += self._so_far()
             self._hearing.tellers.clear()
-            self._again = event["time"]
+            self._again, self._taken_up = event["time"], False
         if kind == SAID and "job" not in event:
             self._hear_of_site(event["words"])
         if kind == STARTED:
@@ -167,6 +167,9 @@ class _Had:
             self._taken_up = True  # what agents are told then is how they know it
             ran = max(0.0, event["time"] - event["at"])
             self._told.append(Line(event["time"], [event["words"], f"runs for {duration(ran)}"]))
+        elif own and kind == SAID and event["words"].startswith(audit.MAY_BEGIN):
+            self._taken_up = True
+            self._told.append(Line(event["time"], [event["words"]]))
         elif own:
             before = max((line.time or 0.0 for line in self._told), default=0.0)
             at = event["time"] if event.get("at") is None else event["at"]

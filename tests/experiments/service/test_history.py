@@ -22,7 +22,7 @@ from grid.logs.formats import read
 from tests.experiments.commands import call
 
 from .served import GRID, served
-from .test_service import until
+from .test_service import shell, until
 
 JOBS = [{"command": ["true"]}, {"command": ["sleep", "0.2"], "size": 2}, {"command": ["false"]}]
 
@@ -213,9 +213,9 @@ def test_waits_are_since_a_job_was_submitted(grid, state, monkeypatch):
     assert "taken in" not in " ".join(words)
 
 
-def test_a_job_that_is_taken_up_runs_since_it_began(grid, state):
+def test_a_job_that_is_taken_up_runs_since_it_began(grid, state, tmp_path):
     with serving(load_grid(str(grid)), state, 0, print) as service:
-        service.store.add(["sleep", "2"], 1)
+        service.store.add(**shell(f"until [ -e {tmp_path}/go ]; do sleep 0.1; done"), size=1)
         until(service, lambda: service.store.job(1).started is not None)
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.step()
@@ -223,6 +223,7 @@ def test_a_job_that_is_taken_up_runs_since_it_began(grid, state):
         assert re.fullmatch(r"taken up at A, runs for \d+(\.\d+)? m?s", words[0])
         assert words[1:] == ["so far, and the job has not finished"]
         assert len(story["lines"]) == 2
+        (tmp_path / "go").touch()
         service.run(once=True)
     (_, words), _ = told(state, 1)
     assert [line.partition(",")[0] for line in words] == ["taken up at A", "done at A"]

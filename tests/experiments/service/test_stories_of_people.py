@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import time
 from contextlib import closing
 
 import pytest
 
-from experiments.service.at_sites.site import Told
+from experiments.service.at_sites.local import LocalSite
+from experiments.service.at_sites.site import Told, claimant
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
 from experiments.service.store import Store
@@ -344,3 +347,32 @@ def test_waits_of_who_runs_again_are_since_the_submission(grid, state, tmp_path)
     waits = [float(re.search(r"([\d.]+) s after its submission", each)[1]) for each in starts[-1:]]
     assert len(starts) == 2
     assert waits[0] >= 1.5
+
+
+def test_who_runs_again_after_another_service_took_it_up_is_started_anew(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        number = service.store.add(["sleep", "1000"], 1, only="A", requeue=True)
+        until(service, lambda: service.store.job(number).state == "running")
+        folder = service.store.folder_of(service.store.job(number))
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        os.killpg(claimant(folder), signal.SIGKILL)
+        until(service, lambda: service.store.job(number).attempt == 2)
+        until(service, lambda: service.store.job(number).state == "running")
+        call("cancel", "--state", state, number)
+        service.run(once=True)
+    (_, words), _ = told(state, number)
+    assert words[0].startswith("taken up at A")
+    again = next(at for at, line in enumerate(words) if "waits to run again" in line)
+    assert any(line.startswith("is to start on 1 processor of A") for line in words[again:])
+
+
+def test_what_a_service_before_gave_to_a_site_is_not_given_anew(grid, state, monkeypatch):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "1000"], 1, only="A")
+        service.sites[0].start = lambda job, folder: None
+        service.step()
+    monkeypatch.setattr(LocalSite, "find", lambda site, job, folder: True)
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.step()
+        (_, words), _ = told(state, 1)
+        assert words == ["may begin at A", "so far, and the job has not finished"]

@@ -25,7 +25,7 @@ from tests.experiments.commands import call
 from .forecasting.test_forecast import job
 from .served import GRID, served
 from .test_history import told
-from .test_service import ROOT, until
+from .test_service import ROOT, shell, until
 
 
 def test_a_service_takes_up_what_another_one_has_left(grid, state, tmp_path):
@@ -203,12 +203,12 @@ def test_sites_get_the_limit_of_their_rate():
 
 
 @pytest.mark.parametrize("killed", [True, False])
-def test_jobs_stand_as_they_stood_when_another_service_begins(grid, state, killed):
+def test_jobs_stand_as_they_stood_when_another_service_begins(grid, state, tmp_path, killed):
     """One that was held and released, also while no service was there, stands last."""
     grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))
     with serving(load_grid(str(grid)), state, 0, print) as service:
         for _ in range(4):
-            service.store.add(["sleep", "0.3"], 1)
+            service.store.add(**shell(f"until [ -e {tmp_path}/go ]; do sleep 0.1; done"), size=1)
         service.step()
         call("hold", "--state", state, 2)
         service.step()
@@ -223,6 +223,7 @@ def test_jobs_stand_as_they_stood_when_another_service_begins(grid, state, kille
         rows = json.loads(call("forecast", "--state", state, "--futures", 2, "--json").stdout)
         starts = {row["job"]: row["start"]["50"] for row in rows["jobs"]}
         assert sorted(starts, key=starts.__getitem__) == [1, 3, 4, 2]
+        (tmp_path / "go").touch()
         service.run(once=True)
         began = {job.job: job.started for job in service.store.jobs()}
     assert sorted(began, key=began.__getitem__) == [1, 3, 4, 2]
