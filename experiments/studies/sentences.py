@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from experiments.scenario.assignments import shown
@@ -16,13 +14,12 @@ from experiments.show.labels import (
     OWN_RATES,
     is_of_whole_run,
     label,
-    scale_of_difference,
 )
-from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
-from experiments.studies.definition import OF_ALL_JOBS, cell
-from experiments.studies.tables import EFFECT
+from experiments.show.numbers import counted, listed
+from experiments.studies.definition import OF_ALL_JOBS
+from experiments.studies.effects import effects, from_to
 from experiments.studies.undefined import remarks
-from experiments.studies.verdicts import NAMED, pieces, place_of, size_of, stretches, verdicts
+from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
 from experiments.studies.windows import dates
 from experiments.sweeps.observations import seeds_matter, why_left, words_on
 from grid.metrics.stability import FEWEST, GREW
@@ -49,7 +46,7 @@ def sentences(outcome: StudyTables) -> Iterator[str]:
     else:
         if outcome.runs[outcome.metric].notna().any():
             yield from verdicts(outcome)
-            yield from _effects(outcome)
+            yield from effects(outcome)
         yield from _lacking(outcome)
         yield from remarks(outcome)
         yield from (f"{line[0].upper()}{line[1:]}." for line in words_on(outcome.runs))
@@ -77,7 +74,7 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
         yield f"{policies} compared at {what}, by {label(study.metric)}, {better}."
     if len(outcome.runs):
         often = outcome.points["n"]
-        times = f"{_from_to(often)} {stretches(outcome, often.max())}"
+        times = f"{from_to(often)} {stretches(outcome, often.max())}"
         found = f"{counted(len(outcome.runs), 'run')}, {times} of each point"
         several = {"policies": len(study.compared), "settings": total}
         who = [name for name, often in several.items() if often > 1]
@@ -128,144 +125,6 @@ def _of_other_jobs(outcome: StudyTables) -> str:
     between += [f"values of {listed(names)}"] if names else []
     others = f", but for those between {listed(between)}" if between else ""
     return f"{others}, which arrive at other times between values of {SCALE}" if scaled else others
-
-
-def _effects(outcome: StudyTables) -> Iterator[str]:
-    """Yield what each parameter does from its first value to its last, by policy."""
-    for parameter, values in outcome.study.vary.items():
-        if len(values) < 2:
-            continue
-        one, other = values[0], values[-1]
-        effects = outcome.effects[outcome.effects["parameter"] == parameter]
-        alike: dict[str, list[str]] = {}
-        for policy, of_policy in effects.groupby("policy", sort=False):
-            cases = _distinct(outcome, parameter, of_policy)
-            every = pd.concat(cases)
-            rows = every[(every["from"] == cell(one)) & (every["to"] == cell(other))]
-            if rows.empty:
-                continue
-            what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
-            what += _in_between(outcome, parameter, cases)
-            alike.setdefault(what, []).append(str(policy))
-        for what, policies in alike.items():
-            if len(policies) > 1:  # that many of each, not of all together
-                what = what.replace(" cases", " cases each").replace(" of them)", " of them each)")
-            yield (
-                f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
-                f"{listed(policies)} {what}."
-            )
-
-
-def _distinct(outcome: StudyTables, parameter: str, rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows of each case of a policy, those of one log with the same numbers once.
-
-    What changes no number of the policy makes no further case of what was found.
-    """
-    others = [name for name in outcome.where if name != parameter]
-    numbers = ["workload", "from", "to", *EFFECT]
-    cases = [case for _, case in rows.groupby(others, sort=False, dropna=False)]
-    return [*{case[numbers].to_csv(index=False): case for case in cases}.values()]
-
-
-def _in_between(outcome: StudyTables, parameter: str, cases: list[pd.DataFrame]) -> str:
-    """Return what the first and the last value of a parameter hide: cases are of all two values."""
-    names = {cell(value): shown(value) for value in outcome.study.vary[parameter]}
-    turns = [found for case in cases if (found := _turns(names, case))]
-    if not turns:
-        rows = pd.concat(cases)
-        first, *_, last = names
-        ends = (rows["from"] == first) & (rows["to"] == last)
-        differ = rows[["lower", "higher"]].any(axis=1)
-        return ", but not in between" if differ.any() and not differ[ends].any() else ""
-    what = turns[0] if len({*turns}) == 1 else "it goes up or down in between"
-    return f", but {what}{'' if len(cases) == 1 else f' in {len(turns)} of {len(cases)} cases'}"
-
-
-def _turns(names: dict[Any, str], rows: pd.DataFrame) -> str:
-    """Return between which values the metric surely goes another way than from first to last."""
-    place = {value: index for index, value in enumerate(names)}
-    sure = rows[rows["surely_changes"]]
-    ways = {
-        (place[one], place[other]): difference
-        for one, other, difference in sure[["from", "to", "difference"]].to_numpy()
-    }
-    ends = rows[(rows["from"] == next(iter(names))) & (rows["to"] == next(reversed(names)))]
-    changes = ends[ends["difference"].abs() > ends["half_width"]]["difference"]  # or may change
-    whole = np.sign(ways.get((0, len(names) - 1), changes.sum()))
-    hidden = {ends: change for ends, change in ways.items() if np.sign(change) != whole}
-    if not hidden:
-        return ""
-    steps = {ends: change for ends, change in sorted(ways.items()) if ends[1] == ends[0] + 1}
-    if hidden.keys().isdisjoint(steps):  # the most that does not show between neighbours
-        steps = dict([max(hidden.items(), key=lambda item: abs(item[1]))])
-    runs: list[tuple[str, int, int]] = []
-    for (begin, end), change in steps.items():
-        way = "falls" if change < 0 else "rises"
-        if runs and runs[-1][0] == way and runs[-1][2] == begin:
-            begin = runs.pop()[1]
-        runs.append((way, begin, end))
-    if len(runs) > NAMED:
-        return "rises and falls in between"
-    shown_as = [*names.values()]
-    return listed([f"{way} from {shown_as[one]} to {shown_as[two]}" for way, one, two in runs])
-
-
-def _shared(outcome: StudyTables, policy: str, pairs: pd.Series) -> str:
-    """Return of how many replications differences are, if means of the policy are of more."""
-    points = outcome.points[outcome.points["policy"] == policy]
-    if pairs.min() == points[f"{outcome.metric} n"].max():
-        return ""
-    return f", of the {_from_to(pairs)} {pieces(outcome, pairs.max())} that both have"
-
-
-def _grown(rows: pd.DataFrame) -> str:
-    """Return that differences may depend on the length of runs, if the queues of some grew."""
-    grew = rows["unstable"].sum()
-    return f", in runs of this length (the queue grew in {grew} of them)" if grew else ""
-
-
-def _from_to(counts: pd.Series) -> str:
-    low, high = counts.min(), counts.max()
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
-    """Return what a parameter does to a policy in words; a row for each setting of the others."""
-    if not rows[["lower", "higher"]].any(axis=None):
-        return "stays the same"
-    metric, sure, verb, but = outcome.metric, rows["surely_changes"], "changes", ""
-    alone = rows["difference"].abs() > rows["half_width"]
-    if not sure.any() and alone.any():
-        sure, verb = alone, "may change"
-        but = ", which is not sure beside the other comparisons of this parameter"
-    if not sure.any():
-        where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
-        many = f"{_from_to(rows['n'])} {pieces(outcome, rows['n'].max())}"
-        return f"does not change as far as {many} can tell{where}"
-    if len(rows) == 1:
-        row = rows.iloc[0]
-        side = "lower" if row["difference"] < 0 else "higher"
-        size = size_of(metric, row["difference"], row["mean"], row["half_width"])
-        often = f"{side} in {row[side]} of {row['n']} {pieces(outcome, row['n'])}"
-        return f"{verb} by {size} ({often}){but}"
-    if verb == "changes" and (others := alone & ~sure).any():
-        some = f"{others.sum()} more" if others.sum() + sure.sum() < len(rows) else "the others"
-        if others.sum() == 1 and some == "the others":
-            some = "the other"
-        but = f", and may change in {some}, by {_range(metric, rows[others])}"
-    return f"{verb} by {_range(metric, rows[sure])} in {sure.sum()} of {len(rows)} cases{but}"
-
-
-def _range(metric: str, rows: pd.DataFrame) -> str:
-    """Return between what changes are: shares of means, else in the metric's own unit."""
-    scale = scale_of_difference(metric, PERCENT)
-    if scale is not POINTS and (rows["mean"] <= 0.0).any():  # of what there is no share
-        changes = rows["difference"]
-        ends = [size_of(metric, each, 0.0, math.nan) for each in (changes.min(), changes.max())]
-        return " to ".join(dict.fromkeys(ends))
-    changes = rows["difference"] / (1.0 if scale is POINTS else rows["mean"])
-    ends = [signed_percent(each) for each in (changes.min(), changes.max())]
-    return f"{' to '.join(dict.fromkeys(ends))} {scale.unit}"
 
 
 def _lacking(outcome: StudyTables) -> Iterator[str]:
