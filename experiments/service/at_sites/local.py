@@ -114,7 +114,7 @@ class LocalSite:
         number = claimant(folder)
         if number is None:
             return False
-        if os.fsencode(str(folder)) in _told(number, "cmdline"):
+        if _runs(number, folder):
             self._take(job, number, folder)
             return True
         _kill_rest(number, folder)
@@ -124,9 +124,15 @@ class LocalSite:
         with self._lock:
             self._processes[job], self._folders[job] = number, folder
             try:
-                self._selector.register(os.pidfd_open(number), selectors.EVENT_READ, job)
+                process = os.pidfd_open(number)
             except (OSError, AttributeError):  # it is gone, or the system has none to give
                 self._looked_at.add(job)
+            else:
+                if job in self._own or _runs(number, folder):
+                    self._selector.register(process, selectors.EVENT_READ, job)
+                else:  # it has ended since, and another has its number
+                    os.close(process)
+                    self._looked_at.add(job)
         os.write(self._changed, b"!")
 
     def _watch(self) -> None:
@@ -155,11 +161,7 @@ class LocalSite:
         own = self._own.get(job)
         if own is not None:
             return own.poll() is not None
-        try:
-            os.kill(self._processes[job], 0)
-        except ProcessLookupError:
-            return True
-        return _is_zombie(self._processes[job])
+        return not _runs(self._processes[job], self._folders[job])
 
     def _note_end(self, job: int) -> bool:
         """Take note that the process of a job is gone; tell whether all is known of that."""
@@ -185,11 +187,22 @@ class LocalSite:
         return True
 
 
-def _told(number: int, what: str) -> list[bytes]:
-    """Return what the system tells of a process, piece by piece; nothing if it is gone."""
+def _environment(number: int) -> list[bytes]:
+    """Return the variables of a process; none if it is gone."""
     with suppress(OSError):
-        return Path(f"/proc/{number}/{what}").read_bytes().split(b"\0")
+        return Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
     return []
+
+
+def _runs(number: int, folder: Path) -> bool:
+    """Tell whether a process is the script of a job: another may have its number by now."""
+    try:
+        words = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
+    except OSError:  # as for want of descriptors: so it seems, until that is known
+        return True
+    return os.fsencode(str(folder)) in words
 
 
 def _kill_rest(number: int, folder: Path) -> None:
@@ -199,7 +212,7 @@ def _kill_rest(number: int, folder: Path) -> None:
     the environment.
     """
     mark = os.fsencode(f"{OF_JOB}FOLDER={folder}")
-    if any(mark in _told(each, "environ") for each in _session(number)):
+    if any(mark in _environment(each) for each in _session(number)):
         _kill_session(number)
 
 

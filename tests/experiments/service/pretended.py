@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 
 from experiments.service.at_sites.batch_system import Listed, Look, SilentError
 from experiments.service.store import Store
@@ -55,7 +55,7 @@ class Pretended:
 def stopped(system):
     yield system
     for process in system.processes:
-        with suppress(ProcessLookupError):
+        if process.poll() is None:  # else another may have its number by now
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(SOON)
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from agents.pace.predictor import SubmittedJob
+from experiments.service.at_sites import local
 from experiments.service.at_sites.site import Began, End
 from experiments.service.grid_file import load_grid
 from experiments.service.mirror import rows_of
@@ -23,6 +24,8 @@ from grid.errors import GridError
 from tests.experiments.commands import call
 
 from .forecasting.test_forecast import job
+from .pretended import job as pretended_job
+from .pretended import news_of
 from .served import GRID, served
 from .test_history import told
 from .test_service import ROOT, shell, until
@@ -90,6 +93,7 @@ def test_a_grid_lacks_no_site_where_jobs_run(grid, state):
 CODE = """
 import sys
 from pathlib import Path
+from experiments.service.at_sites import local
 from experiments.service.at_sites.site import Began, End
 from experiments.service.grid_file import load_grid
 from experiments.service.presence import sizes_before
@@ -260,3 +264,18 @@ def test_a_job_that_has_gone_back_waits_at_no_site(grid, state):
         for number in (1, 2):
             call("cancel", "--state", state, number)
         service.run(once=True)
+
+
+def test_a_process_that_has_a_number_anew_is_not_the_job(tmp_path, monkeypatch):
+    """The script ended as it was looked for, and another got its number."""
+    found, folder = pretended_job(tmp_path)
+    other = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    (folder / "claim").symlink_to(f"{other.pid}")
+    answers = iter([True])
+    monkeypatch.setattr(local, "_runs", lambda number, folder: next(answers, False))
+    with other, closing(local.LocalSite("A", 1, lambda: None)) as site:
+        assert site.find(found, folder)
+        (end,) = news_of(site, End)
+        assert (end.exit_status, end.begun) == (None, True)
+        assert other.poll() is None
+        other.kill()
