@@ -75,7 +75,8 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
     if len(outcome.runs):
         often = outcome.points["n"]
         times = f"{from_to(often)} {stretches(outcome, often.max())}"
-        found = f"{counted(len(outcome.runs), 'run')}, {times} of each point"
+        runs = f"{counted(len(outcome.runs), 'run')}{_repeated(outcome)}"
+        found = f"{runs}, {times} of each point"
         several = {"policies": len(study.compared), "settings": total}
         who = [name for name, often in several.items() if often > 1]
         if not who:
@@ -85,6 +86,19 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
             f"{found}; in each of them all {listed(who)} have the same seed, so that differences "
             f"are of the same jobs{_of_other_jobs(outcome)}{_rejected(outcome)}{_chosen(outcome)}."
         )
+
+
+def _repeated(outcome: StudyTables) -> str:
+    """Return how many runs differ, where some policies do not read all that settings differ in."""
+    unread, runs = outcome.provenance.get("unread", {}), outcome.runs
+    told = ["workload", *outcome.study.vary, "replication"]
+    different = sum(
+        len(of[[name for name in told if name not in unread.get(policy, ())]].drop_duplicates())
+        for policy, of in runs.groupby("policy")
+    )
+    if different == len(runs):
+        return ""
+    return f" (of which {different} differ: not all policies read all that is varied)"
 
 
 SCALE = "load_factor"

@@ -63,7 +63,7 @@ class Change:
             )
         if self.what == JOIN and self.until != math.inf:
             raise PlatformError(
-                f"{place}: until is {quoted(self.until)}; accepted: none where some join"
+                f"{place}: until is {quoted(self.until)}; accepted: no until of those that join"
             )
 
 
