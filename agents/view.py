@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
+from grid.errors import GridError
 from grid.kernel.policies.fields import CLUSTERS, INSTEAD, JOBS, LINKS, Field, meaning
 from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, STARTED
 from grid.names import meant
@@ -20,6 +21,11 @@ def _no_field(what: str, of: object, name: str) -> AttributeError:
 
 def _job(name: str) -> Any:
     def read(self: Job) -> Any:
+        if self._columns["number"].item(self.slot) != self._number:
+            raise GridError(
+                f"job.{name}: job {self._number} has left, and another is where it was; accepted: "
+                "what was kept of it while it was there, as its number"
+            )
         return self._columns[name].item(self.slot)
 
     read.__doc__ = meaning(JOBS, name)
@@ -34,13 +40,14 @@ class Job:
     Attributes
     ----------
     slot : int
-        Where the world keeps it.
+        Where the world keeps it; once it has left, others.
     size : int
         Processors; read at once, for schedulers compare it with every cluster.
     """
 
-    __slots__ = ("_columns", "size", "slot")
+    __slots__ = ("_columns", "_number", "size", "slot")
     _columns: Mapping[str, Any]
+    _number: int
     slot: int
     size: int
 
@@ -48,6 +55,7 @@ class Job:
         columns = world.jobs.columns
         _keep_columns(self, columns)
         _keep_slot(self, slot)
+        _keep_number(self, columns["number"].item(slot))
         _keep_size(self, columns["size"].item(slot))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -61,7 +69,7 @@ class Job:
         raise _no_field("job", self, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _copy_of, (self._columns, self.slot, self.size)
+        return _copy_of, (self._columns, self.slot, self._number, self.size)
 
     number = _job("number")
     arrival = _job("arrival")
@@ -79,20 +87,23 @@ class Job:
     recorded_wait = _job("recorded_wait")
 
     def __repr__(self) -> str:
-        return f"Job({self.number}, size={self.size}, predicted_runtime={self.predicted_runtime})"
+        left = self._columns["number"].item(self.slot) != self._number
+        more = "left" if left else f"predicted_runtime={self.predicted_runtime}"
+        return f"Job({self._number}, size={self.size}, {more})"
 
 
 # Past `__setattr__`, and twice as fast as by `object`'s: a job is made for each decision in Python.
-_keep_columns, _keep_slot, _keep_size = (
-    vars(Job)[name].__set__ for name in ("_columns", "slot", "size")
+_keep_columns, _keep_slot, _keep_number, _keep_size = (
+    vars(Job)[name].__set__ for name in ("_columns", "slot", "_number", "size")
 )
 
 
-def _copy_of(columns: Mapping[str, Any], slot: int, size: int) -> Job:
+def _copy_of(columns: Mapping[str, Any], slot: int, number: int, size: int) -> Job:
     """Return a job as it was pickled."""
     job = Job.__new__(Job)
     _keep_columns(job, columns)
     _keep_slot(job, slot)
+    _keep_number(job, number)
     _keep_size(job, size)
     return job
 

@@ -92,7 +92,7 @@ def _told(tell: Callable[[str], None], name: str, words: str) -> None:
 def _trials(grids: Sequence[Grid]) -> list[Piece]:
     """Return the trials of a scheduler that does well, by grid; their times are not known."""
     each: list[Piece] = [[(grid.name, 1.0)] for grid in grids]
-    return [*each * (3 + len(STEPS)), *each[:1] * 2, [("rehashed", 3.0)]]
+    return [*each * (4 + len(STEPS)), *each[:1] * 2, [("rehashed", 3.0)]]
 
 
 class _Examination:
@@ -155,7 +155,7 @@ class _Examination:
             _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same, rest),
             self._rehashed(same[:2], rest),
             _verdict("stepped", stepped.values(), same, rest),
-            _verdict("unsaved", self._unsaved(whole), whole),
+            _verdict("unsaved", self._unsaved(whole, same), whole),
         )
         return [verdict for verdict in verdicts if verdict is not None]
 
@@ -222,13 +222,27 @@ class _Examination:
                 findings.append(f"{grid.name}: {what} in a process of other hashes of texts")
         return _verdict("rehashed", findings, grids, rest)
 
-    def _unsaved(self, grids: list[Grid]) -> list[str]:
+    def _unsaved(self, grids: list[Grid], same: list[Grid]) -> list[str]:
+        """Return what of it cannot be saved, or where it goes on otherwise from what was."""
         findings = {}
-        for grid in grids:
+        for grid in () if _saves_itself(self._scheduler) else grids:
             for name, value in self._first[grid].attributes.items():
                 if (error := _pickling_error(value)) is not None:
                     findings[name] = f"self.{name}: {error}"
-        return [*findings.values()]
+        if findings:
+            return [*findings.values()]
+        how = "when it is saved and taken up again"
+        found: dict[Grid, str] = {}
+        for grid in same:
+            end = self._first[grid].world.now
+            found |= self._other([grid], how, saved_at=[end * share for share in SAVED])
+        return [*found.values()]
+
+
+def _saves_itself(kind: type) -> bool:
+    """Tell whether a class has a say in what of it is saved."""
+    names = "__getstate__", "__reduce__", "__reduce_ex__"
+    return any(getattr(kind, name, None) is not getattr(object, name, None) for name in names)
 
 
 def _verdict(
@@ -248,6 +262,9 @@ def _verdict(
     count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
     return Verdict(title, True, f"in {count}{also}") if grids else None
 
+
+SAVED = 0.15, 0.35, 0.5, 0.8
+"""At which shares of a run it is saved and taken up: what is lost need not show each time."""
 
 CHECKS = {
     "made": (
@@ -292,7 +309,8 @@ CHECKS = {
     ),
     "unsaved": (
         "its state can be saved",
-        "keep plain values in its attributes; no open file, generator, lock or lambda",
+        "keep plain values in its attributes; no open file, generator, lock or lambda; of a "
+        "__getstate__ of its own, have __setstate__ make again what that leaves out",
     ),
 }
 """What is checked, and what to do if that fails."""

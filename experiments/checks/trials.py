@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 import random
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from types import FrameType
@@ -16,6 +18,7 @@ import numpy as np
 from agents.model import GridModel
 from agents.pace.predictor import Predictor
 from agents.schedulers import GlobalScheduler, Scheduler
+from agents.wiring import reconnect
 from experiments.checks.authorship import is_of_author
 from experiments.scenario.jobs import Source
 from experiments.scenario.parameters import Parameters
@@ -25,6 +28,7 @@ from grid.jobs import job_table
 from grid.kernel.compile import compiled
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
+from grid.world.pickling import Pickler
 from grid.world.world import World
 
 SEED = 1
@@ -164,6 +168,17 @@ def _model(scenario: Scenario, seed: int) -> GridModel:
         raise
 
 
+def _taken_up(model: GridModel, at: float) -> GridModel:
+    """Return a model as a checkpoint has it that is written at a time, s."""
+    while model.running and model.now < at:
+        model.step()
+    file = io.BytesIO()
+    Pickler(file).dump(model)
+    copy: GridModel = pickle.loads(file.getvalue())
+    reconnect(copy, copy.scheduler, copy.clusters)
+    return copy
+
+
 def _of_people(_: Source, __: Platform, ___: Parameters) -> Table:
     """Return jobs of a few users, who request more than they need, and what they compute."""
     jobs, draws = job_table(_JOBS["jobs"]), np.random.default_rng(SEED)
@@ -184,6 +199,7 @@ def run_in(
     shared_seed: int = 1,
     step: float | None = None,
     seed: int = SEED,
+    saved_at: Sequence[float] = (),
 ) -> Trial:
     """Run a scheduler in a grid; or a predictor, on jobs of people, with schedulers that read it.
 
@@ -198,6 +214,8 @@ def run_in(
         Length of a step, s.
     seed : int
         Of the run.
+    saved_at : sequence of float
+        From these times on, s, what a pickle of it has goes on.
     """
     random.seed(shared_seed)
     np.random.seed(shared_seed)
@@ -218,6 +236,8 @@ def run_in(
     try:
         with _limited(scheduler):
             model = _model(scenario, seed)
+            for at in saved_at:
+                model = _taken_up(model, at)
             model.run()
     except KeyboardInterrupt:
         raise

@@ -46,7 +46,7 @@ class Grudging(GlobalScheduler):
     def place(self, job: Job) -> Answer:
         """Take the cluster of most free processors; what was kept decides how ties are broken."""
         self._kept = [*self._kept, job][-5:]
-        odd = sum(kept.number for kept in self._kept if kept.size == job.size)
+        odd = sum(kept.slot for kept in self._kept if kept.size == job.size)
         order = np.roll(np.arange(len(self.clusters)), odd)
         able = [index for index in order if self.clusters[index].size >= job.size]
         return self.clusters[max(able, key=lambda index: self._free[index])]

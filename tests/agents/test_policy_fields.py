@@ -15,7 +15,8 @@ import pytest
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.view import Job, KnownCluster, KnownLink, KnownQueues
-from grid.errors import PlacementError
+from experiments.scenario.scenario import Scenario
+from grid.errors import GridError, PlacementError
 from grid.jobs import MAX_COMPONENTS
 from grid.kernel.dtypes import SLOT
 from grid.kernel.policies import fields
@@ -279,3 +280,30 @@ def test_what_changes_while_the_jobs_of_one_instant_are_placed(latency, free):
         (free, 0, 3, 110.0),
         (2, 2, 4, 125.0),
     ]
+
+
+def test_a_job_that_has_left_is_not_the_one_that_took_its_slot():
+    class Keeps(GlobalScheduler):
+        """Keep all jobs, with their numbers."""
+
+        def __init__(self, model):
+            super().__init__(model)
+            self.kept = []
+
+        def place(self, job):
+            self.kept.append((job, job.number, job.slot))
+            return max(self.clusters, key=lambda each: (each.up >= job.size, each.free))
+
+    model = Scenario.load("quickstart").changed(global_scheduler=Keeps, local_scheduler="fcfs")
+    model = model.model(1)
+    model.run()
+    kept = model.scheduler.kept
+    last = {slot: number for _, number, slot in kept}
+    assert len(last) < len(kept)
+    for job, number, slot in kept:
+        if last[slot] == number:
+            assert job.number == number
+        else:
+            with pytest.raises(GridError, match=f"job.arrival: job {number} has left, and another"):
+                _ = job.arrival
+            assert repr(job) == f"Job({number}, size={job.size}, left)"

@@ -242,6 +242,52 @@ class Lambda(GlobalScheduler):
         return self.choice(fitting(self, job))
 
 
+class Remakes(GlobalScheduler):
+    def __init__(self, model):
+        super().__init__(model)
+        self.choice = lambda clusters: clusters[-1]
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "choice"}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self.choice = lambda clusters: clusters[-1]
+
+    def place(self, job):
+        return self.choice(fitting(self, job))
+
+
+class LeavesOut(Remakes):
+    def __setstate__(self, state):
+        vars(self).update(state)
+
+
+class Resets(GlobalScheduler):
+    def __init__(self, model):
+        super().__init__(model)
+        self.turn = 0
+
+    def __getstate__(self):
+        return {**vars(self), "turn": 0}
+
+    def place(self, job):
+        found = fitting(self, job)
+        self.turn += 1
+        return found[self.turn % len(found)]
+
+
+class KeepsJobs(GlobalScheduler):
+    def __init__(self, model):
+        super().__init__(model)
+        self.kept = []
+
+    def place(self, job):
+        self.kept.append(job)
+        found = fitting(self, job)
+        return found[sum(each.number for each in self.kept) % len(found)]
+
+
 class Nan(LocalScheduler):
     def priority(self, job):
         return float("nan")

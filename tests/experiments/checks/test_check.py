@@ -51,6 +51,9 @@ BAD = {
     "ByStep": (STEPPED, "with steps of 1e+06 s"),
     "Locked": (UNSAVED, "self.lock: TypeError"),
     "Lambda": (UNSAVED, "self.choice: "),
+    "Resets": (UNSAVED, "another result when it is saved and taken up again"),
+    "LeavesOut": (UNSAVED, "AttributeError: 'LeavesOut' object has no attribute 'choice'"),
+    "KeepsJobs": (REFUSED, "has left, and another is where it was; accepted: what was kept"),
     "Nan": (REFUSED, "priority of job"),
     "Forgets": (REFUSED, "plan without"),
 }
@@ -110,7 +113,16 @@ def test_who_goes_by_logs_is_not_checked():
 
 @pytest.mark.parametrize(
     "name",
-    ["GoodGlobal", "Spread", "GoodLocal", "GoodPlan", "Easy", "EasyOnceMade", "Conservative"],
+    [
+        "GoodGlobal",
+        "Remakes",
+        "Spread",
+        "GoodLocal",
+        "GoodPlan",
+        "Easy",
+        "EasyOnceMade",
+        "Conservative",
+    ],
 )
 def test_good_schedulers_pass(name):
     checks = checked(f"agents_to_check:{name}", 0)
