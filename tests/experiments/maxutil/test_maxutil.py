@@ -229,6 +229,7 @@ def test_one_processor_that_is_never_idle():
         ("ordered --dist U[1,2] --draws 2", "--draws: found 2; accepted: with --dependent"),
         ("ordered --dist U[1,2] --dist U[1,3]", "--dist: found 2; accepted: one, or 4, one"),
         ("unordered --dist U[1,2] --dist U[1,3]", "--dist: found 2; accepted: one"),
+        ("simulate --dist U[1,2] --dist U[1,3]", "--dist: found 2; accepted: one"),
         ("unordered --dist D(0.9)[1,32] --clusters 5", "estimated at 10 min of CPU time"),
         ("ordered --dependent --dist U[1,64] --size 64 --clusters 5", "estimated at"),
     ],
