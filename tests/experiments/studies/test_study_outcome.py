@@ -305,22 +305,6 @@ def test_no_run_is_finished(tmp_path):
     json.dumps(outcome.summary(), allow_nan=False)
 
 
-@pytest.mark.parametrize("muscle", ["muscle", "agents.muscle.scheduler:MuscleScheduler"])
-def test_it_is_told_that_muscle_had_no_deadlines_to_go_by(muscle, tmp_path):
-    none, text = float("nan"), STUDY.replace('"dll"', f'"{muscle}"')
-
-    def result(policy, workload, setting, replication):
-        drawn = none if setting["link_mbps"] == 100 or replication == 0 else 1.0
-        return {"mean_turnaround": 5.0 + replication, "drawn_deadlines": drawn}
-
-    told = " ".join(StudyOutcome.read(made_up(tmp_path / "r", result, text)).sentences())
-    assert (
-        f"In 6 of 10 runs of {muscle} over fcfs no job has a deadline: the workload levels" in told
-    )
-    outcome = StudyOutcome.read(made_up(tmp_path / "b", result))
-    assert "the workload levels" not in " ".join(outcome.sentences())
-
-
 def test_more_may_be_better(tmp_path):
     text = STUDY.replace('metric = "mean_turnaround"', 'metric = "mean_turnaround"\nbetter="more"')
     ranking = read(tmp_path, text=text).ranking
@@ -403,11 +387,3 @@ def test_a_study_that_was_cut_ranks_by_what_policies_have_in_common(tmp_path):
     told = outcome.sentences()
     assert any("its ranking is of the replications that all of them have" in x for x in told)
     assert "1 of 4 points have no finished run yet." in told
-
-
-@pytest.mark.parametrize(("restarts", "told_so"), [(0, False), (2, True)])
-def test_what_waits_are_after_restarts_is_told(restarts, told_so, tmp_path):
-    numbers = {"mean_turnaround": 9.0, "mean_wait": 1.0, "restarts": restarts}
-    text = STUDY.replace('["utilization"]', '["mean_wait"]')
-    told = read(tmp_path, lambda *_: numbers, text=text).sentences()
-    assert any("up to the last start of a job" in line for line in told) is told_so

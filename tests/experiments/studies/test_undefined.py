@@ -1,0 +1,96 @@
+"""What a study says of numbers that its runs lack, or that are not what they seem."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.studies.outcome import StudyOutcome
+from experiments.studies.study import Study
+from grid.errors import GridError
+from tests.experiments.made_up_studies import STUDY, made_up
+from tests.experiments.small_studies import Silent
+from tests.experiments.studies.test_study_outcome import read
+
+
+def test_of_what_no_run_has_nothing_is_concluded(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        """scenario = "quickstart"\nmetric = "deadlines_met"
+[policies]\nglobal = ["dll", "ect"]\nlocal = "fcfs"
+[set]\nassign_deadlines = false\nmode = "open"\n[workloads]\na = "a.csv"\nb = "b.csv"
+[replications]\nleast = 2\n"""
+    )
+    for name in "ab":
+        rows = "".join(f"{at},2,{at + ord(name)}\n" for at in range(9))
+        (tmp_path / f"{name}.csv").write_text(f"arrival,size,runtime\n{rows}")
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    told = " ".join(outcome.sentences())
+    assert "No run has a value of deadlines met: no job has a deadline." in told
+    assert "sure" not in told
+    assert "count as one" not in told
+
+
+def test_it_is_said_of_whom_pb_says_no_more_than_mcp_and_why_a_policy_has_none(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        """scenario = "quickstart"\nmetric = "pb_planned"\nreport = ["rounds"]
+[policies]\nglobal = ["muscle"]\nlocal = ["titan", "fcfs"]
+[set]\nround_threshold = "auto"\njobs = 40\n[replications]\nleast = 2\n"""
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    told = " ".join(outcome.sentences())
+    assert (
+        "PB, as planned of muscle over titan says no more than MCP: each round, or the run" in told
+    )
+    assert (
+        "muscle over fcfs has no PB, as planned: jobs are not allocated in rounds, or no " in told
+    )
+    assert (outcome.runs["rounds"] > 0).all()
+
+
+@pytest.mark.parametrize("latencies", ["[1, 0]", "[0, 1]"])
+def test_a_metric_may_be_one_that_some_settings_do_not_have(tmp_path, latencies):
+    (tmp_path / "study.toml").write_text(
+        f"""scenario = "quickstart"\nmetric = "mean_age/1"\nreport = ["mean_wait"]
+[policies]\nglobal = ["ect", "dll"]\nlocal = ["fcfs"]
+[set]\nmode = "open"\njobs = 50
+[vary]\nlatency = {latencies}\n[replications]\nleast = 2\n"""
+    )
+    out = tmp_path / "out.db"
+    Study.load(tmp_path / "study.toml").run(out, 1, watch=Silent())
+    outcome = StudyOutcome.read(out)
+    lacks = outcome.runs["mean_age/1"].isna()
+    assert lacks.groupby(outcome.runs["latency"]).all().to_dict() == {0.0: True, 1.0: False}
+    told = " ".join(outcome.sentences())
+    assert "2 of 4 runs of ect over fcfs" in told
+    assert "no policy is ranked" in told  # at latency 0
+    assert outcome.ranking.groupby("latency")["rank"].count().to_dict() == {0.0: 0, 1.0: 2}
+    (tmp_path / "study.toml").write_text(
+        (tmp_path / "study.toml").read_text().replace("mean_age/1", "mean_age")
+    )
+    with pytest.raises(
+        GridError, match="found 'mean_age', which is a table; accepted: a number in it"
+    ):
+        Study.load(tmp_path / "study.toml").run(tmp_path / "other.db", 1, watch=Silent())
+
+
+@pytest.mark.parametrize("muscle", ["muscle", "agents.muscle.scheduler:MuscleScheduler"])
+def test_it_is_told_that_muscle_had_no_deadlines_to_go_by(muscle, tmp_path):
+    none, text = float("nan"), STUDY.replace('"dll"', f'"{muscle}"')
+
+    def result(policy, workload, setting, replication):
+        drawn = none if setting["link_mbps"] == 100 or replication == 0 else 1.0
+        return {"mean_turnaround": 5.0 + replication, "drawn_deadlines": drawn}
+
+    told = " ".join(StudyOutcome.read(made_up(tmp_path / "r", result, text)).sentences())
+    assert (
+        f"In 6 of 10 runs of {muscle} over fcfs no job has a deadline: the workload levels" in told
+    )
+    outcome = StudyOutcome.read(made_up(tmp_path / "b", result))
+    assert "the workload levels" not in " ".join(outcome.sentences())
+
+
+@pytest.mark.parametrize(("restarts", "told_so"), [(0, False), (2, True)])
+def test_what_waits_are_after_restarts_is_told(restarts, told_so, tmp_path):
+    numbers = {"mean_turnaround": 9.0, "mean_wait": 1.0, "restarts": restarts}
+    text = STUDY.replace('["utilization"]', '["mean_wait"]')
+    told = read(tmp_path, lambda *_: numbers, text=text).sentences()
+    assert any("up to the last start of a job" in line for line in told) is told_so
