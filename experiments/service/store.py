@@ -8,7 +8,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -348,8 +347,11 @@ class Store(Database):
         except OSError:  # nobody hears it
             return False
         try:
-            with suppress(BlockingIOError):  # it rings already
-                os.write(bell, b"!")
+            os.write(bell, b"!")
+        except BlockingIOError:  # it rings already
+            pass
+        except BrokenPipeError:  # the service ended in this very moment
+            return False
         finally:
             os.close(bell)
         return True

@@ -266,9 +266,7 @@ class Executor(futures.Executor):
                 version = store.version()  # before it is known which jobs are looked for
                 with self._lock:
                     if not self._pending:
-                        self._watcher = None
-                        if self._closed and self._own:
-                            self._connection.close()
+                        self._end_watch()
                         return
                     pending = dict(self._pending) if version != seen else {}
                 if pending:
@@ -280,11 +278,16 @@ class Executor(futures.Executor):
                 clock.sleep(min(_LONGEST, max(_LOOK, _SHARE * (clock.monotonic() - changed))))
         except Exception as error:  # as where the file of all jobs is lost
             with self._lock:
-                self._watcher = None
                 tasks = [*self._pending.values()]
                 self._pending.clear()
+                self._end_watch()
             for future in tasks:
                 future.set_exception(error)
+
+    def _end_watch(self) -> None:
+        self._watcher = None
+        if self._closed and self._own:
+            self._connection.close()
 
     def _look(self, pending: Mapping[int, TaskFuture[Any]], states: Mapping[int, str]) -> None:
         """Have futures know the states of their tasks' jobs, and of those that have ended."""

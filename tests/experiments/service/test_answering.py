@@ -106,6 +106,14 @@ def test_whoever_is_not_answered_reckons_for_themselves(grid, state, monkeypatch
         assert len(live.forecast(futures=2).jobs) == 0
 
 
+def test_the_bell_of_a_service_that_ends_in_that_very_moment(state, monkeypatch):
+    with closing(Store(state, make=True)) as store:
+        reads, writes = os.pipe()
+        os.close(reads)
+        monkeypatch.setattr(os, "open", lambda *_: writes)
+        assert not store.ring()
+
+
 def test_who_answers_keeps_nothing_of_the_service(grid, state, monkeypatch, tmp_path):
     """Neither its lock nor its bell; it ends when nobody wants the answer any more."""
     mark = tmp_path / "pid"

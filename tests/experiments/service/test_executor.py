@@ -18,6 +18,7 @@ import pytest
 
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
+from experiments.service.store import Store
 from grid.errors import GridError
 from metasched.live import Executor, JobError, connect
 from tests.experiments.commands import call
@@ -273,6 +274,16 @@ def test_if_the_file_of_jobs_is_lost_no_future_waits_for_ever(live):
     with pytest.raises(GridError, match="closed; accepted: one that is open"):
         future.result(SOON)
     until(lambda: not watchers())
+    gone = Executor(live, site="B")
+    future = gone.submit(time.sleep, 0.5)
+    gone.shutdown(wait=False)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "version", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            future.result(SOON)
+    until(lambda: not watchers())
+    with pytest.raises(GridError, match="closed; accepted: one that is open"):
+        gone._connection.submit(["true"])  # as it would be, had all results come
 
 
 def test_a_task_that_runs_again_has_one_result(live):
