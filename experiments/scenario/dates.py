@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from experiments.cli.options import seconds
 from grid.errors import WorkloadError, require
 from grid.foreign import quoted
 from grid.jobs import LONGEST
@@ -21,25 +22,29 @@ Floats = npt.NDArray[np.float64]
 
 
 def _moment(given: Any) -> float | str:
-    """Return a number of seconds as such, and a date in one way of writing it."""
+    """Return a time as a number of seconds, and a date in one way of writing it."""
     if isinstance(given, np.datetime64):
         given = given.astype("datetime64[us]").item()
     text = given.isoformat() if isinstance(given, date) else given  # TOML and Python have dates
     if isinstance(text, str):
         with suppress(ValueError):
             return parsed(text).isoformat()
+        since = seconds(text) if text[-1:].isalpha() else None  # 2003 might be a year
+        if since is not None and since <= LONGEST:
+            return since
     elif isinstance(text, float | SupportsIndex) and not isinstance(text, bool):
         number = float(text)
         if 0 <= number <= LONGEST:
             return number
     raise PydanticCustomError(
         "moment",
-        f"accepted: from 0 to {LONGEST:g} s, or a date such as 2003-02-03 or 2003-02-03T08:00",
+        f"accepted: from 0 to {LONGEST:g} s, a time such as 4w, or a date such as 2003-02-03 or "
+        "2003-02-03T08:00",
     )
 
 
 Moment = Annotated[float | str, BeforeValidator(_moment)]
-"""Seconds after the first submission, or a date."""
+"""Seconds after the first submission, also as in ``4w``, or a date."""
 
 
 def window_of(

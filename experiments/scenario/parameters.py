@@ -281,9 +281,9 @@ class Parameters(BaseModel):
     load_factor: Factor = 1.0
     """Logs: arrivals come this many times as fast; planned changes of the platform do not."""
     window_start: Moment = 0.0
-    """Logs: leave out what was submitted before, s after the first submission, or a date by the
-    log's clock, such as 2003-02-03 or 2003-02-03T08:00; from then on time counts, that of planned
-    changes of the platform too."""
+    """Logs: leave out what was submitted before, s after the first submission, also as in 4w, or a
+    date by the log's clock, such as 2003-02-03 or 2003-02-03T08:00; from then on time counts, that
+    of planned changes of the platform too."""
     window_end: Moment | None = None
     """Logs: leave out what was submitted from then on, likewise."""
     speeds: dict[str, dict[str, Ratio]] = {}

@@ -62,11 +62,14 @@ def arrivals(log, **window):
         ((17 * 3600, "2003-03-31T01:00:01"), {3: 0.0, 4: 21.0, 5: 23.0}),
         ((np.datetime64("2003-03-30"), pd.Timestamp("2003-03-31")), {3: 1.0, 4: 22.0}),
         ((np.int64(61200), "2003-03-30T03:00"), {3: 0.0}),  # an hour after 1:00
+        (("17h", "1.6d"), {3: 0.0, 4: 21.0}),
     ],
 )
 def test_a_window_is_between_dates_of_the_logs_clock(log, window, hours):
     found, _ = arrivals(log, window_start=window[0], window_end=window[1])
     assert {number: at / 3600 for number, at in found.items()} == hours
+    with pytest.raises(GridError, match="found '2003'; accepted: from 0"):  # s, or a year
+        arrivals(log, window_end="2003")
 
 
 def test_dates_of_an_unnamed_zone_are_the_sites_own(tmp_path):
@@ -92,7 +95,8 @@ def test_dates_of_an_unnamed_zone_are_the_sites_own(tmp_path):
         (["window_start=2003-03-31", "window_end=2003-03-31"], "window_end: found '2003-03-31'; "
          "accepted: later than window_start, 2003-03-31"),
         (["window_start=2003-02-30"], "window_start: found '2003-02-30'; accepted: from 0 "
-         "to 1e+12 s, or a date such as 2003-02-03 or 2003-02-03T08:00"),
+         "to 1e+12 s, a time such as 4w, or a date such as 2003-02-03 or 2003-02-03T08:00"),
+        (["window_end=0w"], "window_end: found '0w'; accepted: from 0 to"),
         (["window_end=-5"], "window_end: found -5; accepted: from 0 to"),
         (["window_end=true"], "window_end: found True; accepted: from 0 to"),
         (["window_start=08:00:00"], "window_start: found 08:00:00; accepted: from 0 to 1e+12 s"),
