@@ -18,7 +18,7 @@ from agents.learned.policy import LearnedPolicy
 from agents.schedulers import PlanningScheduler
 from experiments.environments.agents import GLOBAL, LOCAL
 from experiments.environments.play import Play, Rules
-from experiments.learning.comparison import Compared, compared
+from experiments.learning.comparison import Compared, compared, same_starts
 from experiments.learning.learning import learned_from
 from experiments.learning.lessons import Lesson, Lessons, first_policy
 from experiments.learning.terms import of_clusters
@@ -65,6 +65,9 @@ class Cloned:
         That it was learned from.
     agreed, agreed_held_out : float
         In which share of these, and of those of runs that were held out, it decides alike.
+    same_starts : float
+        Which share of the jobs of runs that were held out start when and where they do under the
+        teacher.
     held_out : float
         Mean of the metric over the runs that were held out.
     others : tuple of Compared
@@ -77,6 +80,7 @@ class Cloned:
     decisions: int
     agreed: float
     agreed_held_out: float
+    same_starts: float
     held_out: float
     others: tuple[Compared, ...]
 
@@ -97,6 +101,7 @@ class Cloned:
             "held_out": {
                 "runs": len(self.lessons.held_out),
                 "agreed": self.agreed_held_out,
+                "same_starts": self.same_starts,
                 "mean": self.held_out,
                 "others": [each.summary() for each in self.others],
             },
@@ -184,6 +189,7 @@ def clone(
         len(training),
         agreement(rounded, training),
         agreement(rounded, held_out),
+        same_starts(agent, policy.scheduler(), teacher, lessons.held_out, progress),
         mean,
         others,
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from agents.learned.policy import LearnedPolicy
 from experiments.learning.lessons import Lesson, Lessons, value_of
+from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.studies.definition import MORE_IS_BETTER
 from experiments.studies.ranking import differences, surely_apart
@@ -61,6 +63,35 @@ class Compared:
         }
 
 
+def same_starts(
+    agent: str, one: Any, other: Any, lessons: Sequence[Lesson], progress: SweepProgress
+) -> float:
+    """Return the share of the jobs of some runs that start when and where they do under another.
+
+    Parameters
+    ----------
+    agent : str
+        "global" or "local".
+    one, other : type or str
+        Schedulers of that level.
+    lessons : sequence of Lesson
+    progress : SweepProgress
+    """
+
+    def shares() -> Iterator[tuple[int, int]]:
+        for of, seed in lessons:
+            found = []
+            for kind in (one, other):
+                of_kind: dict[str, Any] = {f"{agent}_scheduler": kind}
+                jobs = run(dataclasses.replace(of.scenario, **of_kind), seed=seed).jobs
+                found.append(jobs.dropna(subset=["start"])[["job", "cluster", "start"]])
+            yield len(found[0].merge(found[1])), len(found[1])
+
+    told = [*progress.one_by_one(shares(), len(lessons), "held-out run")]
+    alike, all_ = (sum(each) for each in zip(*told, strict=True))
+    return alike / all_ if all_ else math.nan
+
+
 def compared(
     scenario: Scenario,
     policy: LearnedPolicy,
@@ -90,9 +121,9 @@ def compared(
     runs = [(name, kind, lesson) for name, kind in kinds.items() for lesson in lessons.held_out]
 
     def values() -> Iterator[float]:
-        for _, kind, (run, seed) in runs:
-            of = dataclasses.replace(run.scenario, **{level: kind})
-            yield value_of(Lesson(dataclasses.replace(run, scenario=of), seed), metric)
+        for _, kind, (lesson, seed) in runs:
+            of = dataclasses.replace(lesson.scenario, **{level: kind})
+            yield value_of(Lesson(dataclasses.replace(lesson, scenario=of), seed), metric)
 
     came = [*progress.one_by_one(values(), len(runs), "held-out run")]
     samples: dict[str, list[float]] = {}

@@ -47,7 +47,9 @@ def print_cloned(found: Cloned, path: str, console: Console) -> None:
     console.print(
         f"cloned from {counted(found.decisions, 'decision')} of {found.teacher} in {several}: it "
         f"decides alike in {percent(found.agreed)} of them, and in "
-        f"{percent(found.agreed_held_out)} of those of {of}s that were held out",
+        f"{percent(found.agreed_held_out)} of those of {of}s that were held out, where "
+        f"{percent(found.same_starts)} of the jobs start when and where they do under "
+        f"{found.teacher}",
         highlight=False,
     )
     _print_compared(found, "", path, console)

@@ -16,6 +16,7 @@ from experiments.learning.cloning import Decision, _sent, agreement, fit
 from experiments.learning.lessons import Lessons
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import percent
 from tests.experiments.commands import call
 
 LANDING = "--teacher: found with global scheduler 'muscle', or a latency, by which jobs do not land"
@@ -55,6 +56,7 @@ def test_the_clone_of_the_least_loaded_is_that(tmp_path):
     assert (told["teacher"], told["training"]["runs"], told["held_out"]["runs"]) == ("dll", 8, 8)
     assert told["training"]["decisions"] == 8 * 150
     assert told["training"]["agreed"] == told["held_out"]["agreed"] == 1.0
+    assert told["held_out"]["same_starts"] == 1.0
     others = {each["policy"]: each for each in told["held_out"]["others"]}
     assert {*others} == {"muscle", "dll", "ect"}
     assert others["dll"]["difference"] == 0.0
@@ -72,6 +74,8 @@ def test_the_clone_of_the_least_loaded_is_that(tmp_path):
         ("sjf", "log t", "head"),
         ("fcfs", "0", "head"),
         ("fpfs", "0", "fpfs"),
+        ("easy", "0", "easy"),
+        ("conservative", "0", "conservative"),
         (LARGEST, "-log n", "head"),
     ],
 )
@@ -82,8 +86,10 @@ def test_clones_of_local_schedulers_are_their_orders(tmp_path, teacher, formula,
     assert got.exit_code == 0, got.output
     told, policy = json.loads(got.stdout), read(out)
     assert (policy.formula, policy.service) == (formula, service)
-    assert told["training"]["agreed"] > 0.999
-    assert told["held_out"]["agreed"] > 0.999
+    assert told["held_out"]["same_starts"] == 1.0
+    if service not in ("easy", "conservative"):  # what they backfill, no rank tells
+        assert told["training"]["agreed"] > 0.999
+        assert told["held_out"]["agreed"] > 0.999
     others = {each["policy"]: each for each in told["held_out"]["others"]}
     assert others[teacher]["difference"] == 0.0
     assert {"easy", teacher} <= {*others}
@@ -102,10 +108,14 @@ def test_jobs_that_a_planner_starts_are_decisions_too(tmp_path):
 def test_what_its_terms_do_not_tell_is_told(tmp_path):
     told, policy = cloned(tmp_path, teacher="round-robin", jobs=60)
     assert told["held_out"]["agreed"] < 0.6
+    assert 0.0 < told["held_out"]["same_starts"] < 0.9
     out = tmp_path / "again.json"
     words = "quickstart", "--set", "mode=open", "--set", "jobs=60", "--local", "fcfs"
     got = call("learn", *words, "--teacher", "round-robin", "--out", out)
-    assert "decisions of round-robin in 8 runs: it decides alike in" in " ".join(got.stdout.split())
+    said = " ".join(got.stdout.split())
+    assert "decisions of round-robin in 8 runs: it decides alike in" in said
+    share = percent(told["held_out"]["same_starts"])
+    assert f"where {share} of the jobs start when and where they do under round-robin" in said
     assert read(out) == policy
 
 
