@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 
+from agents.numbers import is_real
 from agents.pace.application import Application, Subtask, application_of
 from agents.pace.hardware import Hardware, hardware_of
 from agents.pace.packaged import packaged
@@ -51,9 +52,9 @@ def predict(
     >>> [round(predict("cpi", "workstations", processors, 1e6), 4) for processors in (1, 4)]
     [0.06, 0.0152]
     """
-    if isinstance(processors, bool) or processors != int(processors) or processors < 1:
+    if not (is_real(processors) and float(processors).is_integer() and processors >= 1):
         raise GridError(f"processors: found {quoted(processors)}; accepted: a whole number from 1")
-    if not 0 < problem_size < math.inf:
+    if not is_real(problem_size) or not 0 < problem_size < math.inf:
         raise GridError(f"problem_size: found {quoted(problem_size)}; accepted: a number above 0")
     return evaluate(
         application_of(application), hardware_of(hardware), int(processors), float(problem_size)

@@ -30,7 +30,7 @@ class QueueSettings(Checked):
 
     aging: float = setting(
         0.0,
-        "Time after which the head of a queue goes before all others; 0: never.",
+        "Time after which the head of a queue goes first: until it fits, no job starts; 0: never.",
         unit="s",
         least=0,
         most=LONGEST,

@@ -41,7 +41,9 @@ def shrink(value: float, most: float) -> float:
 
     It is logarithmic: of a time of 0 s it is 0, of a minute 0.28, an hour 0.55, a day 0.77.
     """
-    return math.log1p(min(max(value, 0.0), most)) / math.log1p(most)
+    if value >= most:  # as where there is no deadline, of every job
+        return 1.0
+    return math.log1p(max(value, 0.0)) / math.log1p(most)
 
 
 def space_of(clusters: int) -> spaces.Dict:

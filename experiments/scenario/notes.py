@@ -9,6 +9,7 @@ from typing import Any
 from agents.disciplines import FairShareScheduler, FcfsScheduler
 from agents.energy.greenest import GreenestScheduler
 from agents.muscle.scheduler import MuscleScheduler
+from agents.queueing.visiting import QueuePolicy, QueueSettings
 from agents.selection import JobSelection
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from agents.slurm.qos import unread
@@ -24,7 +25,7 @@ from experiments.scenario.unread import (
     idle,
     without_origin,
 )
-from experiments.show.numbers import counted, instant, listed, percent
+from experiments.show.numbers import counted, duration, instant, listed, percent
 from grid.foreign import plain
 from grid.logs.calendar import clock_at, read, written
 from grid.named_files import texts
@@ -221,6 +222,19 @@ def _without_carbon(scenario: Scenario) -> Iterator[str]:
         yield f"no carbon intensity is given: GREENEST goes by {instead}"
 
 
+def _of_aging(scenario: Scenario) -> Iterator[str]:
+    """Yield what it means that the head of a queue is aged."""
+    given: Any = scenario.parameters
+    if not issubclass(scenario.policy, QueuePolicy):
+        return
+    ours = scenario.policy.__module__.startswith("agents.")  # another may visit as it likes
+    if ours and given.of(QueueSettings).aging > 0.0:
+        yield (
+            f"aging: while the head of a queue that has waited for {duration(given.aging)} does "
+            "not fit, no other job starts at any cluster"
+        )
+
+
 def _of_slurm(scenario: Scenario) -> Iterator[str]:
     """Yield what of Slurm's files has no meaning here."""
     given: Any = scenario.parameters
@@ -337,6 +351,7 @@ def notes(
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _without_carbon(scenario)
+    lines += [] if "aging" in useless else _of_aging(scenario)
     lines += _of_slurm(scenario)
     for name, path, ended in begun_anew(scenario, stated.start, all_left_at):
         since = written(clock_at(read(stated.start), ended))

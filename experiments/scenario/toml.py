@@ -29,6 +29,10 @@ INSTEAD_OF_KEYS = (
         ("scenario", "scenarios", "policies", "vary", "replications"),
         "accepted: a scenario; a file with this key is a study, for `metasched study`",
     )
+    | {
+        "sites": "accepted: a scenario; a file with this key is a grid of real sites, for "
+        "`metasched serve`"
+    }
 )
 """Of keys that one might expect: how to say what they would."""
 DEFAULTS = {"title": "", "paper": "", "global": "muscle", "local": "titan"}

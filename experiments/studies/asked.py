@@ -77,6 +77,9 @@ def _check_known(study: Definition, found: Found, where: str) -> None:
         for name in names:
             if name not in metrics:
                 known = "docs/results.md lists all metrics"
+                if name.partition(WITHIN)[0] in TABLES and WITHIN in name:
+                    known = "accepted: a number that some run has (docs/results.md)"
+                    raise GridError(f"{where}: {key}: found {quoted(name)}; {known}")
                 if name in TABLES:
                     numbers = [each for each in metrics if each.startswith(f"{name}{WITHIN}")]
                     raise GridError(

@@ -263,6 +263,8 @@ def check_header(where: str, header: list[str]) -> None:
     for name in header:
         if name not in ALL_COLUMNS and not name.startswith(ON_CLUSTER):
             known = meant(name, ALL_COLUMNS, f"accepted: {', '.join(ALL_COLUMNS)}, runtime@CLUSTER")
+            if len(header) == 1 and (other := [each for each in ";\t|" if each in name]):
+                known = f"accepted: columns between commas, not {quoted(other[0])}"
             raise WorkloadError(f"{where}: unknown column {quoted(name)}; {known}")
         if header.count(name) > 1:
             raise WorkloadError(

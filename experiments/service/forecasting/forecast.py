@@ -165,12 +165,16 @@ class Forecast:
         return found
 
     def of_sites(self) -> list[dict[str, Any]]:
-        """Return when the last of these jobs ends at each site: ``site`` and quantiles ``over``."""
+        """Return when the last of these jobs ends at each site: ``site`` and quantiles ``over``.
+
+        Where none runs in any future, ``over`` is None.
+        """
         found = []
         for index, name in enumerate(self.names):
-            ends = np.where(self.sites == index, self.ends, self.now)
-            last = np.nanmax(ends, axis=0, initial=self.now)
-            found.append({"site": name, "over": _quantiles(last[np.newaxis])[0]})
+            here = self.sites == index
+            last = np.nanmax(np.where(here, self.ends, self.now), axis=0, initial=self.now)
+            over = _quantiles(last[np.newaxis])[0] if here.any() else None
+            found.append({"site": name, "over": over})
         return found
 
 

@@ -45,7 +45,8 @@ def print_forecast(
         shown.append((str(row["job"]), name, row["state"], where, begins, ends))
     print_rows(columns, shown, console)
     if len(rows) == len(found.jobs) > 1:
-        there = [each for each in found.of_sites() if each["over"]["95"] > found.now]
+        there = [each for each in found.of_sites() if each["over"]]
+        there = [each for each in there if each["over"]["95"] > found.now]
         last = [f"{plain(each['site'])} in {_within(each['over'], found.now)}" for each in there]
         if last:
             console.print(f"the last of them ends at {', '.join(last)}")

@@ -33,6 +33,16 @@ def test_what_of_the_qos_has_no_meaning_is_named(tmp_path):
     assert line in [*notes(site)]
 
 
+def test_it_is_said_that_nobody_starts_before_an_aged_head():
+    said = (
+        "aging: while the head of a queue that has waited for 100 s does not fit, no other job "
+        "starts at any cluster"
+    )
+    for aging, policy, times in ((100, "lp-gf", 1), (0, "lp-gf", 0), (100, "gs", 0)):
+        scenario = Scenario.load("queues").changed(aging=aging, global_scheduler=policy)
+        assert notes(scenario).count(said) == times
+
+
 @pytest.mark.parametrize(
     ("name", "prediction", "said"),
     [("muscle", [], 1), ("muscle", ["prediction=exact"], 0), ("site", [], 0)],

@@ -80,7 +80,11 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
         (
             'scenario = "muscle"\n' + SITE,
-            "mine.toml: scenario: unknown key; accepted: a scenario; ",
+            "mine.toml: scenario: unknown key; accepted: a scenario; a file with this key is a stud",
+        ),
+        (
+            'global = "dll"\n[[sites]]\nname = "A"\nslots = 1\n',
+            "mine.toml: sites: unknown key; accepted: a scenario; a file with this key is a grid",
         ),
         ("seed = 3\n" + SITE, "mine.toml: seed: unknown key; accepted: --seed N beside the sc"),
         (SITE + "[parameters]\nseed = 3", "mine.toml: seed: unknown parameter; accepted: --seed"),

@@ -72,6 +72,17 @@ def test_a_metric_may_be_one_that_some_settings_do_not_have(tmp_path, latencies)
         Study.load(tmp_path / "study.toml").run(tmp_path / "other.db", 1, watch=Silent())
 
 
+def test_a_number_of_a_table_that_no_run_has_is_refused(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        """scenario = "quickstart"\nreport = ["mean_age/1"]
+[policies]\nglobal = ["ect", "dll"]\nlocal = ["fcfs"]
+[set]\nmode = "open"\njobs = 50\nlatency = 0\n"""
+    )
+    why = "report: found 'mean_age/1'; accepted: a number that some run has"
+    with pytest.raises(GridError, match=why):
+        Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+
+
 @pytest.mark.parametrize("muscle", ["muscle", "agents.muscle.scheduler:MuscleScheduler"])
 def test_it_is_told_that_muscle_had_no_deadlines_to_go_by(muscle, tmp_path):
     none, text = float("nan"), STUDY.replace('"dll"', f'"{muscle}"')

@@ -34,6 +34,8 @@ def test_who_cannot_begin_never_does_nor_do_those_behind(tmp_path, rate):
     for up, drained, never in ((8, ["A"], 0.0), (0, [], 1.0), (0, ["A"], 1.0)):
         alone = forecast(grid, jobs[:1], {"A": up}, BEGAN, NOW, futures=2, drained=drained)
         assert alone.rows()[0]["never"] == never  # what is drained goes on with what it was given
+        over = [each["over"] for each in alone.of_sites()]
+        assert [each is None for each in over] == [never == 1.0, True]
     assert {row["job"]: row["start"] for row in found.rows()}[3] is None
     (of_a, of_b) = found.of_sites()
     assert of_a["over"]["95"] == pytest.approx(NOW - 10.0 + 100.0 / rate)
