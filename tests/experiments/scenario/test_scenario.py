@@ -80,7 +80,7 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
         (
             'scenario = "muscle"\n' + SITE,
-            "mine.toml: scenario: unknown key; accepted: a scenario; a file with this key is a stud",
+            "mine.toml: scenario: unknown key; accepted: a scenario; a file with this key is a stu",
         ),
         (
             'global = "dll"\n[[sites]]\nname = "A"\nslots = 1\n',
