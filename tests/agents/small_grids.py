@@ -26,6 +26,15 @@ PAIR = Platform.star([4, 4])
 FAST = Settings(population=8, patience=8)
 
 
+def most_held(starts, finishes, counts):
+    """Return the most processors that are held at one time."""
+    events = sorted(
+        [(t, 1, n) for t, n in zip(starts, counts, strict=True)]
+        + [(t, 0, -n) for t, n in zip(finishes, counts, strict=True)]
+    )
+    return max(np.cumsum([n for _, _, n in events]), default=0)
+
+
 def set_to(policy, **values):
     """Return the settings that a policy declares, with those of the values that are of them."""
     policy = global_scheduler(policy) if isinstance(policy, str) else policy

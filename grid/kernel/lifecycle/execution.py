@@ -105,6 +105,7 @@ def start(state: State, tables: Tables, job: int) -> None:
     state.running_count[cluster] += 1
     let_time_pass(state)
     state.started += 1
+    state.foreseen = 0  # as who waited in the queue of a cluster was not
     if state.service[cluster] >= EASY:
         keep_in_order(state, slots, job)
 

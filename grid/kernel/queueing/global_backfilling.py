@@ -239,7 +239,9 @@ def _start(state: State, tables: Tables, own: bool) -> None:
     if state.foreseen == 1:
         reserve(state, foresight.profile, tried, 1)
         state.soonest = min(state.soonest, tried.end)
+    foreseen = state.foreseen
     start_as_taken(state, tables, tried.job)
+    state.foreseen = foreseen
     clear_take(state)
     if state.overloaded == 1:
         state.foreseen = 0

@@ -30,19 +30,21 @@ from tests.agents.coallocation.test_coallocation import (
 )
 from tests.agents.plain_beosim import PlainJob
 from tests.agents.plain_reservations import PlainReservations
-from tests.agents.small_grids import set_to
+from tests.agents.small_grids import most_held, set_to
 
 ENOUGH = {"easy": 50, "conservative": 30}
 """Jobs of a trial: of reservations of all, the plain simulator takes time as their cube."""
 PLAIN = [name for name in POLICIES if name != "adaptive"]  # which learns from whatever it is asked
 
 
-def ran(policy, platform, jobs, selection, costs=None, prediction="exact", **settings):
+def ran(
+    policy, platform, jobs, selection, costs=None, prediction="exact", local="fcfs", **settings
+):
     model = GridModel(
         platform,
         Table(jobs),
         global_scheduler(policy) if isinstance(policy, str) else policy,
-        local_scheduler("fcfs"),
+        local_scheduler(local),
         interval=1e9,
         advertising=Advertising(truth=True),
         settings=[
@@ -222,6 +224,34 @@ def test_python_is_asked_about_moments_to_come_as_compiled_policies_are(selectio
     assert ran(PlainFirstFit, platform, jobs, selection) == ran(
         "first-fit", platform, jobs, selection
     )
+
+
+class Mixed(PlainFirstFit):
+    """Has small jobs wait in the queue of a cluster, and starts the others itself."""
+
+    def place(self, job):
+        if job.size > 3:
+            return super().place(job)
+        able = [cluster for cluster in self.clusters if cluster.up >= job.size]
+        return min(able, key=lambda cluster: cluster.unfinished, default=None)
+
+
+@pytest.mark.parametrize("local", ["fcfs", "fpfs", "easy", "conservative"])
+@pytest.mark.parametrize("selection", RESERVATIONS)
+def test_what_starts_from_the_queue_of_a_cluster_is_reckoned_with(selection, local):
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 61])
+        change = Change("C1", "drain", 100.0, 300.0, 2)
+        platform = replace(Platform.star([10, 8, 6]), changes=(change,) if seed % 2 else ())
+        jobs = random_jobs(rng, platform, 120)
+        jobs["size"] = rng.integers(1, 17, len(jobs))
+        jobs["origin"] = -1
+        jobs["runtime"] = rng.integers(1, 60, len(jobs))
+        found = ran(Mixed, platform, jobs, selection, local=local)
+        assert len(found) == len(jobs)
+        starts, finishes, takes = zip(*found.values(), strict=True)
+        for cluster, size in enumerate(platform.sizes.tolist()):
+            assert most_held(starts, finishes, [take[cluster] for take in takes]) <= size
 
 
 @pytest.mark.thorough

@@ -16,7 +16,17 @@ from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
-from tests.agents.small_grids import OUTCOME, RATES, SIZES, done, model_of, ran, table, workload
+from tests.agents.small_grids import (
+    OUTCOME,
+    RATES,
+    SIZES,
+    done,
+    model_of,
+    most_held,
+    ran,
+    table,
+    workload,
+)
 
 SPLITS = MuscleSettings(coallocate=True)
 LARGEST = max(SIZES)
@@ -106,15 +116,6 @@ def run_of(grid, interval=10.0):
         round_threshold=grid["threshold"],
         failures=Failures(600.0, 30.0) if grid["fails"] else None,
     )
-
-
-def most_held(starts, finishes, counts):
-    """Return the most processors that are held at one time."""
-    events = sorted(
-        [(t, 1, n) for t, n in zip(starts, counts, strict=True)]
-        + [(t, 0, -n) for t, n in zip(finishes, counts, strict=True)]
-    )
-    return max(np.cumsum([n for _, _, n in events]), default=0)
 
 
 @settings(max_examples=20)
