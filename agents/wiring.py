@@ -202,7 +202,8 @@ def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
         by_class = f"{type(scheduler).__name__}: " if chosen else ""
         raise GridError(
             f"{by_class}selection: found {selection.selection!r}, of a scheduler that brokers "
-            "tell late; accepted: fpfs, fcfs, or knowledge = truth"
+            "tell late, as where the scenario or links have a latency; accepted: fpfs, fcfs, or "
+            "knowledge = truth"
         )
     return selection.reservations
 
