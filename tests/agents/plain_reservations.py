@@ -33,6 +33,7 @@ class PlainReservations(PlainBeosim):
         self.first_begin = {}  # of each job, when its first reservation began
         self.imagined = None
         self.saturated_from = math.inf  # when some link was so first
+        self.waiting = [[] for _ in self.clusters]  # in the queues of clusters
 
     def demand(self, link):
         return super().demand(link) if self.imagined is None else self.imagined[link]
@@ -156,11 +157,18 @@ class PlainReservations(PlainBeosim):
         while self.pass_over(self.queue, 0) == "anew":
             self.reserved = []
 
+    def sends(self, job):
+        """Tell to which cluster's queue a job goes instead of starting; None: to none."""
+
     def as_foreseen(self):
         return all(job.finish + self.off(job) > self.now for job in self.running)
 
     def pass_over(self, jobs, before):
         for job in list(jobs):
+            if before == 0 and (cluster := self.sends(job)) is not None:
+                self.queue.remove(job)
+                self.waiting[cluster].append(job)
+                continue
             own = next((each for each in self.reserved if each.job is job), None)
             others = [each for each in self.reserved if each is not own]
             last = job is self.queue[-1]
@@ -214,3 +222,43 @@ class PlainReservations(PlainBeosim):
             for link, (capacity, _) in enumerate(self.links)
         ):
             self.saturated_from = min(self.saturated_from, self.now)
+
+
+class PlainMixed(PlainReservations):
+    """Jobs of up to three processors wait at the cluster with the fewest; its head starts there.
+
+    They go there once as many processors are free, wherever that is, and not reserved.
+    """
+
+    started_there = False
+
+    def sends(self, job):
+        if job.size > 3:
+            return None
+        if self.most == 1:
+            self.reserved = []  # a job behind the head has none before the head was asked about
+        if sum(self.foreseen_free(self.now, self.reserved)) < job.size:
+            return None
+
+        def unfinished(cluster):
+            held = sum(job.take[cluster] > 0 for job in self.running)
+            return len(self.waiting[cluster]) + held
+
+        return min(self.clusters, key=unfinished)
+
+    def would_start(self, job, time, reserved):
+        return super().would_start(job, time, reserved) if job.size > 3 else None
+
+    def could_start(self, job):
+        return job.size <= 3 or super().could_start(job)
+
+    def as_foreseen(self):
+        return super().as_foreseen() and not self.started_there
+
+    def traverse_queue(self, jobs):
+        super().traverse_queue(jobs)
+        self.started_there = False
+        for cluster, waiting in enumerate(self.waiting):
+            while waiting and waiting[0].size <= self.free[cluster]:
+                self.begin(waiting[0], self.only(cluster, waiting.pop(0).size))
+                self.started_there = True

@@ -13,7 +13,7 @@ processors change, each job in order gets an earlier moment if there is one; whe
 no longer fits, all reservations are made anew.
 
 A policy that sends a job to the queue of a cluster does so when nobody with a reservation is before
-it; what it would send waits otherwise.
+it, and as many processors are free as it needs; what it would send waits otherwise.
 """
 
 from __future__ import annotations

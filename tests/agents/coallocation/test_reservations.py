@@ -29,7 +29,7 @@ from tests.agents.coallocation.test_coallocation import (
     random_platform,
 )
 from tests.agents.plain_beosim import PlainJob
-from tests.agents.plain_reservations import PlainReservations
+from tests.agents.plain_reservations import PlainMixed, PlainReservations
 from tests.agents.small_grids import most_held, set_to
 
 ENOUGH = {"easy": 50, "conservative": 30}
@@ -58,11 +58,20 @@ def ran(
     return outcome(model)
 
 
-def plainly(policy, platform, jobs, selection, wrong=False, costs=None, **settings):
+def plainly(
+    policy,
+    platform,
+    jobs,
+    selection,
+    wrong=False,
+    costs=None,
+    simulator=PlainReservations,
+    **settings,
+):
     sizes, graph = platform.sizes, platform.graph
     jobs = jobs.copy()
     jobs["arrival"] += np.append(topology.latencies(graph), 0.0)[jobs["origin"]]
-    plain = PlainReservations(
+    plain = simulator(
         policy,
         sizes.tolist(),
         platform.rates.tolist(),
@@ -234,6 +243,20 @@ class Mixed(PlainFirstFit):
             return super().place(job)
         able = [cluster for cluster in self.clusters if cluster.up >= job.size]
         return min(able, key=lambda cluster: cluster.unfinished, default=None)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("selection", RESERVATIONS)
+def test_a_policy_that_has_some_jobs_wait_at_clusters(selection, seed):
+    rng = np.random.default_rng([seed, 67])
+    platform, jobs = quiet(rng, 2 + seed % 3, ENOUGH[selection])
+    wrong = seed % 2 == 1
+    jobs["requested_time"] = jobs["runtime"] * rng.choice([0.5, 1.0, 3.0], len(jobs))
+    prediction = "requested" if wrong else "exact"
+    found = ran(Mixed, platform, jobs, selection, prediction=prediction)
+    expected, plain = plainly("first-fit", platform, jobs, selection, wrong, simulator=PlainMixed)
+    assert_equal(found, expected)
+    assert plain.saturated_from == np.inf
 
 
 @pytest.mark.parametrize("local", ["fcfs", "fpfs", "easy", "conservative"])
