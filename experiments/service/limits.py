@@ -36,15 +36,15 @@ class Limits:
         """Have all know what sites have now."""
         wanted = {*(self._store.note("drained") or ())}
         for cluster, site in enumerate(self._sites):
-            limit = 0 if site.name in wanted else site.capacity
-            if limit != self._limits[cluster]:
-                self._model.limit(cluster, limit)
-                self._limits[cluster] = limit
             if (site.name in wanted) != (site.name in self._drained):
                 back = site.name in self._drained
                 told = "takes part again" if back else "starts no job any more"
                 kind = log.RESTORED if back else log.DRAINED
                 self._tell(kind, f"{site.name}: {told}", site=site.name)
+            limit = 0 if site.name in wanted else site.capacity
+            if limit != self._limits[cluster]:  # jobs that go back do so after that is told
+                self._model.limit(cluster, limit)
+                self._limits[cluster] = limit
         if wanted != self._drained:
             self._drained = {*self._store.note("told_drained", sorted(wanted))}
         self._note("up", {site.name: site.capacity for site in self._sites})

@@ -178,7 +178,8 @@ class _Had:
             self._told.append(Line(at, [*self._words(event)]))
             self._over |= kind == FAILED or event["words"] == CANCELLED  # and it has not run
         elif self._hearing.tellers and not (self._began_there or self._over) and _is_of_site(event):
-            self._told.append(Line(event["time"], [event["words"]]))
+            at = event["time"] if kind == SAID else math.nextafter(event["time"], -1.0)
+            self._told.append(Line(at, [event["words"]]))  # before what follows from it
 
     def _hear_of_site(self, said: str) -> None:
         """Take note of a site that does not answer or has not all of its processors."""

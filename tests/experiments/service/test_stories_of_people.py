@@ -86,6 +86,9 @@ def test_drains_are_told_to_whom_they_matter(grid, state):
     assert "A has been drained by then" in words
     (words,), _ = told(state, 3)
     assert not [line for line in words if "starts no job" in line or "takes part" in line]
+    (words,), _ = told(state, 5)
+    cause, back = "B: starts no job any more", "goes back, for B starts no job any more"
+    assert words.index(cause) < words.index(back)
     texts = [" ".join(told(state, job)[0][0]) for job in range(1, 6)]
     assert not [text for text in texts if "too small" in text]
     assert [text for text in texts if "goes back, for B starts no job any more" in text]
