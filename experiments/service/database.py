@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -58,17 +59,22 @@ class Database:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 folder.chmod(0o700)
             with ExitStack() as failed:
-                self._file = sqlite3.connect(
-                    file, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-                )
+                self._open(file)
                 failed.callback(self._file.close)
-                self._file.row_factory = sqlite3.Row
                 self._file.execute("PRAGMA journal_mode = WAL")
                 self._file.execute("PRAGMA synchronous = FULL")
                 self._check(make)
                 failed.pop_all()
         except (OSError, sqlite3.Error) as error:
             raise GridError(f"{folder}: cannot be used: {error}; {accepted}") from None
+
+    def _open(self, file: str | Path) -> None:
+        """Use a file until it is closed, or nobody has this object any more."""
+        self._file = sqlite3.connect(
+            file, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        self._file.row_factory = sqlite3.Row
+        weakref.finalize(self, self._file.close).atexit = False
 
     def _check(self, make: bool) -> None:
         (version,) = self._file.execute("PRAGMA user_version").fetchone()

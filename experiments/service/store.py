@@ -195,8 +195,7 @@ class Store(Database):
             raise self._over()
         other = copy.copy(self)
         other._bell = None
-        other._file = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        other._file.row_factory = sqlite3.Row
+        other._open(":memory:")
         self._file.backup(other._file)
         return other
 

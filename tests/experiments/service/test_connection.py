@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
+import sqlite3
 import subprocess
 import sys
 from datetime import timedelta
@@ -169,6 +171,17 @@ def test_jobs_can_be_read_when_their_connection_is_closed(was_served):
             live.trial()
         other.cancel(job.number)
         assert job.read().cancelled == 1
+
+
+def test_a_connection_that_nobody_has_any_more_is_closed(was_served):
+    live = connect(was_served)
+    files = [live.store._file, live.trial().store._file]
+    live.itself = live  # so that only the collector finds it
+    del live
+    gc.collect()
+    for file in files:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            file.execute("SELECT 1")
 
 
 def test_that_no_service_is_there_is_logged_once(grid, state, was_served, caplog):
