@@ -195,8 +195,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     @property
     def now(self) -> float:
-        """Simulated time, s."""
-        return self.world.now
+        """Simulated time, s; where `place` is asked about a time to come, that."""
+        state = self.world.state
+        return float(state.known["now"]) if state.passing else state.now
 
     @property
     def completed(self) -> int:

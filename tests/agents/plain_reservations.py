@@ -225,10 +225,7 @@ class PlainReservations(PlainBeosim):
 
 
 class PlainMixed(PlainReservations):
-    """Jobs of up to three processors wait at the cluster with the fewest; its head starts there.
-
-    They go there once as many processors are free, wherever that is, and not reserved.
-    """
+    """Jobs of up to three processors wait at the cluster with the fewest; its head starts there."""
 
     started_there = False
 
@@ -237,8 +234,6 @@ class PlainMixed(PlainReservations):
             return None
         if self.most == 1:
             self.reserved = []  # a job behind the head has none before the head was asked about
-        if sum(self.foreseen_free(self.now, self.reserved)) < job.size:
-            return None
 
         def unfinished(cluster):
             held = sum(job.take[cluster] > 0 for job in self.running)

@@ -13,7 +13,7 @@ processors change, each job in order gets an earlier moment if there is one; whe
 no longer fits, all reservations are made anew.
 
 A policy that sends a job to the queue of a cluster does so when nobody with a reservation is before
-it, and as many processors are free as it needs; what it would send waits otherwise.
+it; what it would send waits otherwise.
 """
 
 from __future__ import annotations
@@ -280,7 +280,8 @@ def _ask(state: State, tables: Tables, own: bool) -> int:
             return broken(state, job, state.answer)
     else:
         known_to_wait = state.moment == 0 and slot.size >= state.too_large
-        if known_to_wait or not could_hold(state, moment, slot.size):
+        may_be_sent = state.moment == 0 and state.before == 0  # for which nothing need be free
+        if known_to_wait or not (may_be_sent or could_hold(state, moment, slot.size)):
             state.moment += 1
             return GO_ON
         imagine(state, moment)

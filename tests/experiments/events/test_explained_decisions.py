@@ -118,8 +118,26 @@ def test_a_decision_without_latency_is_told_with_the_state_of_its_instant(tmp_pa
 def test_a_wait_for_processors_that_are_away_is_explained(tmp_path):
     story = run(tmp_path, "home")
     assert "up to 8 processors of A were away meanwhile; " \
-           "8 processors that were away until then make room" in story  # fmt: skip
+           "8 processors that were away until then are there" in story  # fmt: skip
     assert "HOME sees A as it is then: 8 processors free, 0 waiting" in story
+
+
+def test_an_end_that_a_decision_did_not_wait_for_is_no_reason(tmp_path):
+    """Job 3 waits for a drain to end, and job 4 ends at the same instant."""
+    (tmp_path / "jobs.csv").write_text(
+        "arrival,size,runtime,origin\n0,3,40,A\n0,3,100,A\n5,6,10,A\n6,2,20,A\n"
+    )
+    (tmp_path / "grid.toml").write_text(
+        '[[clusters]]\nname = "A"\nsize = 6\n[[clusters]]\nname = "B"\nsize = 4\n'
+        '[[changes]]\ncluster = "A"\nwhat = "drain"\nat = 30\nuntil = 60\nprocessors = 3\n'
+    )
+    given = "--platform", tmp_path / "grid.toml", "--workload", tmp_path / "jobs.csv"
+    out = "--out", tmp_path / "o", "--events", tmp_path / "o" / "events.jsonl"
+    words = "--global", "home", "--local", "fcfs", "--set", "mode=open"
+    assert call("run", "muscle", *given, *words, *out).exit_code == 0
+    story = [line.parts for line in explain(tmp_path / "o", 3)[0].lines]
+    at = story.index(["job 4 has just ended"])
+    assert story[at - 1][0] == "HOME chooses A for it"
 
 
 def test_a_job_that_waits_to_the_end_is_told_with_what_is_away():
