@@ -27,6 +27,19 @@ def reads_deadlines(scheduler: type[Scheduler]) -> bool:
     return mentions(scheduler, "deadline")
 
 
+def read_deadlines(policy: type[GlobalScheduler], local: type[LocalScheduler]) -> bool:
+    """Return whether the schedulers of a run read deadlines: local ones if any job waits there.
+
+    Examples
+    --------
+    >>> from agents.registry import global_scheduler, local_scheduler
+    >>> titan = local_scheduler("titan")
+    >>> [read_deadlines(global_scheduler(name), titan) for name in ("dll", "b3")]
+    [True, False]
+    """
+    return reads_deadlines(policy) or (not policy.starts_jobs and reads_deadlines(local))
+
+
 def reads_predictions(scheduler: type[Scheduler]) -> bool:
     """Return whether predictions may decide anything, as `reads_predictions` of a class says.
 

@@ -16,7 +16,7 @@ from agents.model import GridModel
 from agents.pace.built_in import Exact
 from agents.pace.predicting import is_told
 from agents.pace.predictor import Prediction, Predictor
-from agents.reads import reads_deadlines
+from agents.reads import read_deadlines
 from agents.registry import global_scheduler, local_scheduler, name_of, predictor
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names
@@ -252,7 +252,7 @@ class Scenario(Shown):
     def draws_deadlines(self) -> bool:
         """Whether jobs that bring no deadline are given one."""
         assert isinstance(self.parameters, Parameters)
-        read = any(map(reads_deadlines, (self.policy, self.local_policy)))
+        read = read_deadlines(self.policy, self.local_policy)
         return self.parameters.draws_deadlines(self.workload is not None, read)
 
     @property

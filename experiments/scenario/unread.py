@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.queueing.visiting import QueuePolicy
-from agents.reads import mentions, reads_deadlines, reads_predictions
+from agents.reads import mentions, read_deadlines, reads_predictions
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
@@ -188,7 +188,7 @@ def of_no_effect(
     if policy is None or local_policy is None:
         yield from _of_deadlines(parameters, log, True)
         return
-    yield from _of_deadlines(parameters, log, any(map(reads_deadlines, (policy, local_policy))))
+    yield from _of_deadlines(parameters, log, read_deadlines(policy, local_policy))
     if policy.stays_home:
         yield STAGING, "the global scheduler moves no job"
     why = NO_LINKS if policy.penalty else "" if policy.may_split() else NO_SPLIT
