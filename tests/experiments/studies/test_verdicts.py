@@ -184,7 +184,7 @@ def test_what_nobody_reads_changes_no_jobs(tmp_path):
     path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
     outcome = StudyOutcome.read(path)
     policies = [policy.label for policy in outcome.study.compared]
-    scaled = "jobs, which arrive at other times between values of load_factor."
+    scaled = "jobs; the jobs arrive at other times between values of load_factor."
     for read_by, told in (([], "jobs."), (policies[:1], scaled)):
         unread = {each: ["load_factor"] for each in policies if each not in read_by}
         outcome.provenance["unread"] = unread
