@@ -138,7 +138,8 @@ def _of_other_jobs(outcome: StudyTables) -> str:
     between = ["workloads"] if len(study.workloads) > 1 else []
     between += [f"values of {listed(names)}"] if names else []
     others = f", but for those between {listed(between)}" if between else ""
-    return f"{others}; the jobs arrive at other times between values of {SCALE}" if scaled else others
+    at_times = f"; the jobs arrive at other times between values of {SCALE}" if scaled else ""
+    return others + at_times
 
 
 def _lacking(outcome: StudyTables) -> Iterator[str]:
