@@ -196,8 +196,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     @property
     def now(self) -> float:
         """Simulated time, s; where `place` is asked about a time to come, that."""
-        state = self.world.state
-        return float(state.known["now"]) if state.passing else state.now
+        return self.world.policies.asked_about
 
     @property
     def completed(self) -> int:

@@ -248,8 +248,7 @@ class Teller:
         if time > self._known:
             why = [*self._were_away([cluster])]
             if self._around.is_seen(cluster):
-                # Its policy may have waited for something else: it told of what is there, no more.
-                why += self._around.made_room([cluster], time, lacking=False)
+                why += self._around.made_room([cluster], time, False)  # perhaps it needed none
             self._decision[:0] = [Line(None, why)]
         self._away = {}
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from experiments.cli.options import seconds
+from grid.durations import seconds
 from grid.errors import WorkloadError, require
 from grid.foreign import quoted
 from grid.jobs import LONGEST

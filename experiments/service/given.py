@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
-from experiments.cli.options import time_of
+from grid.durations import time_of
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant

@@ -10,7 +10,6 @@ from typing import Any
 
 from agents.disciplines import RecordedScheduler
 from agents.importing import importable_from
-from experiments.cli.options import seconds
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.fields import strings
 from experiments.scenario.parameters import Parameters
@@ -20,6 +19,7 @@ from experiments.service.at_sites.drivers import DRIVERS, Driver
 from experiments.service.database import Database
 from experiments.service.store import LiveJob
 from experiments.show.numbers import counted
+from grid.durations import seconds
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant

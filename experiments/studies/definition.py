@@ -17,13 +17,13 @@ from pydantic_core import PydanticCustomError
 
 from agents.muscle.scheduler import MuscleScheduler
 from agents.registry import global_scheduler, kinds_of, local_scheduler
-from experiments.cli.options import seconds
 from experiments.scenario.assignments import shown
 from experiments.scenario.checked import kinds_for
 from experiments.scenario.parameters import ALIASES, Several, Whole, names_of_one
 from experiments.scenario.recorded import chosen
 from experiments.scenario.unread import of_jobs
 from grid.accepted import accepted
+from grid.durations import seconds
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.named_files import located

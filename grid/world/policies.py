@@ -87,6 +87,12 @@ class Policies:
         self.visit = visit
         self.predict: Callable[[np.void], float] | None = None
 
+    @property
+    def asked_about(self) -> float:
+        """The time that the global scheduler is asked about, s: now, or one to come."""
+        state = self._storage.state
+        return float(state.known["now"]) if state.passing else state.now
+
     def set_global(
         self,
         rules: GlobalRules | None = None,

@@ -235,6 +235,25 @@ def test_python_is_asked_about_moments_to_come_as_compiled_policies_are(selectio
     )
 
 
+@pytest.mark.parametrize("selection", RESERVATIONS)
+def test_the_time_of_the_model_is_that_which_is_asked_about(selection):
+    asked = []
+
+    class Asked(PlainFirstFit):
+        def place(self, job):
+            take, model = super().place(job), self.model
+            asked.append((model.now, model.world.now, take is not None))
+            return take
+
+    platform, jobs = quiet(np.random.default_rng(71), 3)
+    found = ran(Asked, platform, jobs, selection)
+    to_come = [(at, now) for at, now, _ in asked if at != now]
+    assert to_come
+    assert min(at - now for at, now in to_come) > 0.0
+    begun = {start for start, _, _ in found.values()}
+    assert begun <= {at for at, _, starts in asked if starts}
+
+
 class Mixed(PlainFirstFit):
     """Has small jobs wait in the queue of a cluster, and starts the others itself."""
 
