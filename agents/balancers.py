@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job, KnownCluster
@@ -145,8 +146,10 @@ class EarliestCompletionScheduler(GlobalScheduler):
 
     The book says when each processor will be free, as if every cluster served its jobs first come,
     first served, and they ran for what PACE predicts. Ends at other times correct it only where
-    nothing is left: a cluster all of whose jobs are known to have ended is taken to be free. When a
-    real job is cancelled that waits, the book of its cluster is made anew, of what is there.
+    nothing is left: a cluster all of whose jobs are known to have ended is taken to be free. It is
+    of the processors that are up, as brokers tell: those that go are the first to be free, and
+    those that come are free. When a real job is cancelled that waits, the book of its cluster is
+    made anew, of what is there.
     """
 
     only_chooses, reads_components = True, False
@@ -167,8 +170,8 @@ class EarliestCompletionScheduler(GlobalScheduler):
 
     def withdrawn(self, cluster: int) -> None:
         """Make the book of a cluster anew, of the jobs that run and wait there."""
-        now, jobs, free_at = self.model.now, self.model.world.jobs, self._free_at[cluster]
-        free_at[:] = 0.0
+        now, jobs = self.model.now, self.model.world.jobs
+        free_at = self._free_at[cluster] = np.zeros(self.clusters[cluster].size)
         running, counts = jobs.running(cluster)
         ends = jobs["start"][running] + jobs["predicted_time"][running]
         for at in np.argsort(ends, kind="stable").tolist():
@@ -181,12 +184,21 @@ class EarliestCompletionScheduler(GlobalScheduler):
         """Yield where and when the job is expected to run, in the order of clusters."""
         now, size, pace = self.model.now, job.size, self.model.pace
         for cluster in self.clusters:
+            free_at = self._book_of(cluster)
             if cluster.unfinished == 0:
-                self._free_at[cluster.index][:] = 0.0
-            if size <= cluster.up:
+                free_at[:] = 0.0
+            if size <= len(free_at):
                 time = pace.predict_one(job.slot, cluster.index)
-                end = _book(self._free_at[cluster.index], size, now, time, False)
-                yield Offer(cluster, time, end)
+                yield Offer(cluster, time, _book(free_at, size, now, time, False))
+
+    def _book_of(self, cluster: KnownCluster) -> npt.NDArray[np.float64]:
+        """Return the book of a cluster, of as many processors as are up there."""
+        free_at, up = self._free_at[cluster.index], cluster.up
+        if len(free_at) != up:
+            come = np.zeros(max(0, up - len(free_at)))
+            free_at = np.concatenate([come, free_at[max(0, len(free_at) - up) :]])
+            self._free_at[cluster.index] = free_at
+        return free_at
 
     def taken(self, job: Job, offer: Offer | None) -> Answer:
         """Book an offer for a job, and return its cluster; None: it waits."""

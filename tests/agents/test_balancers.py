@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from agents.balancers import EarliestCompletionScheduler
 from grid.distributions import Deterministic, UniformSizes
 from grid.jobs import ANYWHERE
+from grid.platform.changes import Change
 from grid.platform.multicluster import Platform
 from grid.streams import stream
 from grid.workloads.synthetic import SyntheticWorkload
@@ -167,6 +169,30 @@ def test_ect_forgets_its_book_of_a_cluster_where_nothing_is_left():
     assert done(ran("ect", "fcfs", meanwhile, platform, prediction="requested"))[
         "cluster"
     ].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("global_", ["ect", "greenest"])
+@pytest.mark.parametrize("what", ["join", "drain", "fail"])
+def test_no_book_counts_on_processors_that_are_away(global_, what):
+    """Three that never come, or go before the first job, are as if they were none."""
+    at, until = (1e9, math.inf) if what == "join" else (0.0, math.inf)
+    change = Change("C1", what, at, until, 3)
+    with_them = replace(Platform.star([11, 6, 4], RATES), changes=(change,))
+    jobs, starts = workload(count=150, rate=0.8), []
+    for platform in (PLATFORM, with_them):
+        model = ran(global_, "fcfs", jobs, platform)
+        starts.append(done(model)[["number", "cluster", "start"]].tolist())
+    assert SIZES == (8, 6, 4)
+    assert starts[0] == starts[1]
+
+
+def test_processors_that_come_back_are_free_in_the_book():
+    change = Change("C1", "drain", 5.0, 50.0, 4)
+    platform = replace(Platform.star([8, 8], [1.0, 0.1]), changes=(change,))
+    model = ran("ect", "fcfs", table((0, 4, 100.0), (10, 4, 60.0), (60, 4, 10.0)), platform)
+    found = done(model)
+    assert found["cluster"].tolist() == [0, 0, 0]
+    assert found["start"].tolist() == [0.0, 50.0, 100.0]
 
 
 def test_the_book_of_ect_is_kept_in_order():
