@@ -48,7 +48,7 @@ class LinearModel:
 
     def add(self, low: float, terms: Iterable[tuple[Any, float]], high: float) -> None:
         """Hold a sum of variables times factors between two limits."""
-        self._rows.append(tuple(zip(*terms, strict=True)))  # type: ignore[arg-type]
+        self._rows.append(tuple(zip(*terms, strict=True)) or ((), ()))  # type: ignore[arg-type]
         self._limits.append((low, high))
 
     def at_most(self, high: float, terms: Iterable[tuple[Any, float]]) -> None:
@@ -83,7 +83,7 @@ class LinearModel:
         matrix = sparse.csr_array(
             (
                 np.array([factor for _, factors in self._rows for factor in factors], float),
-                np.array([column for columns, _ in self._rows for column in columns]),
+                np.array([column for columns, _ in self._rows for column in columns], np.int64),
                 np.cumsum([0, *lengths]),
             ),
             shape=(len(self._rows), len(self.lows)),

@@ -43,6 +43,17 @@ def test_all_solvers_prove_the_same_slotted_optimum(seed):
         verify(instance, as_printed(answer))
 
 
+@pytest.mark.parametrize("solver", ["cpsat", "milp", "aggregated"])
+def test_a_cluster_may_be_too_small_for_any_job(solver):
+    """Links are too narrow for jobs to be split."""
+    clusters = [{"nodes": nodes, "effective_power": 1, "link_mbps": 50} for nodes in (1, 2)]
+    job = {"tasks": 2, "base_time": 10, "bandwidth": 400, "sigma": 0.7}
+    instance = {"clusters": clusters, "jobs": [job, job]}
+    answer = solve(Instance.from_dict(instance), 20, solver)
+    assert (answer.status, answer.makespan) == ("optimal", 40.0)
+    verify(instance, as_printed(answer))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_counting_nodes_leaves_the_optimum_as_it_is(seed):
     instance = possible(seed, 6, clusters=(4, 4, 2), link=300)
