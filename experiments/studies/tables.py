@@ -26,6 +26,7 @@ from experiments.studies.ranking import (
     surely_apart,
     surely_better,
 )
+from experiments.sweeps.observations import seeds_matter
 from experiments.sweeps.statistics import Interval, mean_interval
 
 COUNTS = ("unfinished", "rejected", "stable")
@@ -213,7 +214,8 @@ class StudyTables:
         and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
         whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the parameter
         together, but for policies that do not read the parameter); and ``unstable``, runs of these
-        pairs whose queue grew.
+        pairs whose queue grew. Of a whole log, a point at which nothing is random has its number
+        for each seed.
         """
         rows, samples_of_rows, unread = [], [], self.provenance.get("unread", {})
         for parameter, values in self.study.vary.items():
@@ -225,6 +227,10 @@ class StudyTables:
                     for value, of in of_values.items()
                     if (sample := self._sample(of)) is not None
                 }
+                replications = runs["replication"].unique()
+                for value, sample in samples.items() if self.whole_logs else ():
+                    if len(sample) > 1 and not seeds_matter(of_values[value]):  # whatever the seed
+                        samples[value] = pd.Series(sample.iloc[0], index=replications)
                 for one, other in combinations(samples, 2):
                     shared = common({"one": samples[one], "other": samples[other]})
                     apart = differences(shared["other"], shared["one"])
