@@ -248,24 +248,6 @@ def test_equal_numbers_of_one_metric_are_no_sign_that_nothing_is_random(tmp_path
     assert not any("nothing is random" in line for line in drawn.sentences())
 
 
-def test_a_point_at_which_nothing_is_random_is_compared_with_all_replications(tmp_path):
-    """It has two, after which the study has no more of them; with windows, each is another."""
-
-    def result(policy, workload, setting, replication):
-        if setting["link_mbps"] == 100:
-            return {"mean_turnaround": 5.0} if replication < 2 else None
-        return {"mean_turnaround": 7.0 + 0.1 * replication}
-
-    outcome = read(tmp_path, result)
-    of_log = replace(outcome, provenance={"inputs": {"mine.swf": "0"}})
-    assert outcome.effects["n"].tolist() == [2, 2]
-    assert of_log.effects["n"].tolist() == [5, 5]
-    assert of_log.effects["difference"].to_numpy() == pytest.approx(2.2)
-    assert of_log.effects["higher"].tolist() == [5, 5]
-    assert of_log.effects["surely_changes"].all()
-    assert any("higher in 5 of 5 replications" in line for line in of_log.sentences())
-
-
 def test_a_number_of_fewer_runs_says_so(tmp_path):
     """Two of five runs of a policy have no mean turnaround, and another two no utilization."""
 
