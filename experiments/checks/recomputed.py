@@ -128,6 +128,49 @@ def classes_of(
     return numbers
 
 
+def origins_of(
+    ran: Sequence[Done],
+    gone: Sequence[tuple[str | None, bool]],
+    clusters: Sequence[str],
+    counted_from: float,
+) -> Numbers:
+    """Return the numbers of a summary by the cluster that jobs were submitted through.
+
+    Parameters
+    ----------
+    ran : sequence of Done
+        All that were completed.
+    gone : sequence of tuple
+        Of each job after the warm-up that was rejected its origin, and whether it had a deadline.
+    clusters : sequence of str
+        Their names.
+    counted_from : float
+        Jobs that arrived before belong to the warm-up, s.
+    """
+    done = [job for job in ran if job.arrival >= counted_from]
+    there = {job.origin for job in done} | {origin for origin, _ in gone}
+    if len(there) < 2:
+        return {}
+    numbers: Numbers = {}
+    for index, name in enumerate(each for each in (*clusters, None) if each in there):
+        of = [job for job in done if job.origin == name]
+        rejected = [due for origin, due in gone if origin == name]
+        moved = [job for job in of if {*job.placement} != {name}]
+        due = [job for job in of if job.deadline < math.inf]
+        values = _service(of) | {
+            "name": (name or "", 0.0),
+            "jobs": (len(of), 0.0),
+            "rejected": (len(rejected), 0.0),
+            "deadlines_met": (_met(due, sum(rejected)), 0.0),
+            "migrated": (len(moved) / len(of) if of and name else None, 0.0),
+        }
+        _put(numbers, f"origins/{index}/", values)
+        if name is not None:
+            numbers[f"metrics/wait_origins/{name}"] = values["mean_wait"]
+            numbers[f"metrics/slowdown_origins/{name}"] = values["mean_bounded_slowdown"]
+    return numbers
+
+
 def _met(due: Sequence[Done], rejected: int) -> float | None:
     """Return the share of jobs with a deadline that met it; those that were rejected did not."""
     return _mean([float(job.late == 0) for job in due] + [0.0] * rejected)

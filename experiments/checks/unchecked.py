@@ -17,7 +17,7 @@ KINDS = {
     "messages": re.compile(r"/messages|refused_starts$|/mean_age|^brokers/"),
     "plans and predictions": re.compile(r"planned$|prediction|^applications/|/rounds$|/cp_basis$"),
     "links": re.compile(r"^links/|^demand$|^saturated$"),
-    "other metrics": re.compile(r"^metrics/|^clusters/|^classes/|^waiting$"),
+    "other metrics": re.compile(r"^metrics/|^clusters/|^classes/|^origins/|^waiting$"),
     "run": re.compile(""),
 }
 """What is not checked is of the first of these whose pattern is found in its path."""

@@ -28,7 +28,7 @@ from experiments.checks.input_jobs import (
     matched,
 )
 from experiments.checks.intervals import intervals_verdict
-from experiments.checks.recomputed import Done, classes_of, metrics_of
+from experiments.checks.recomputed import Done, classes_of, metrics_of, origins_of
 from experiments.checks.unchecked import unchecked
 from experiments.checks.users import numbers_of_users, users_of, wrong_users
 from experiments.checks.verdicts import Verdict
@@ -42,7 +42,7 @@ OF_ROUNDS = re.compile("/(mcp|pb|cp)(_overall)?$")
 """Numbers that a run without rounds does not have."""
 
 OF_THE_JOB = re.compile(
-    "bounded_slowdown|deadline|migrated|staging|penalty|/gini_|^users/|/(mcp|pb|cp)(_overall)?$"
+    "bounded_slowdown|deadline|migrated|staging|penalty|/gini_|^users/|origins/|/(mcp|pb|cp)(_overall)?$"
 )
 """Numbers that need to know which job of the workload a row is of."""
 
@@ -297,15 +297,15 @@ def _numbers_verdict(
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
     since = counted_from(pairs, jobs, result.parameters.warmup)
     summary = result.summary
-    due_rejected = Counter(
-        job.service_class
+    gone = [
+        job
         for row, job, _ in pairs
-        if job is not None
-        and job.deadline < math.inf
-        and row.start is None
-        and row.arrival >= since
-    )
+        if job is not None and row.start is None and row.arrival >= since
+    ]
+    due_rejected = Counter(job.service_class for job in gone if job.deadline < math.inf)
     numbers = metrics_of(done, result.platform, result.parameters, whole, since, due_rejected)
+    of_gone = [(job.origin, job.deadline < math.inf) for job in gone]
+    numbers |= origins_of(done, of_gone, result.platform.names, since)
     numbers |= classes_of(done, class_names(result), since, due_rejected)
     if done:
         begin = min(each.arrival for each in done) if since == -math.inf else since

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from agents.importing import instead_of, module_of
 from experiments.cli.users_errors import in_a_line, is_whole, told, warn
-from experiments.show.labels import METRICS
+from experiments.show.labels import METRICS, TABLES
 from grid.errors import GridError
 from grid.foreign import one_line, quoted
 from grid.names import meant
@@ -24,7 +24,7 @@ OF_RUNS = {
     *("drew", "all_left_at", "thrown_back", "never_heard", "too_large"),
 }
 """Columns that tables of several runs have beside metrics."""
-TAKEN = {*METRICS, *OF_RUNS, "cp_basis", "messages", "mean_age", "saturated", "response_queues"}
+TAKEN = {*METRICS, *OF_RUNS, *TABLES, "cp_basis", "saturated"}
 """Names of metrics that are not a user's own."""
 
 Metric: TypeAlias = Callable[[Any], float | None]

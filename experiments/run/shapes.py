@@ -110,6 +110,8 @@ class Metrics(Served):
     messages_lost: Count = 0
     mean_age: dict[str, Known] = {}
     response_queues: dict[str, Known] = {}
+    wait_origins: dict[str, Known] = {}
+    slowdown_origins: dict[str, Known] = {}
 
 
 class ClusterNumbers(Served):
@@ -150,6 +152,13 @@ class ClassNumbers(Shape):
     deadlines_met: Known
     mean_prediction_error: Known
     prediction_accuracy: Known
+
+
+class OriginNumbers(ClassNumbers):
+    """Numbers of the jobs that were submitted through a cluster, "" the grid as a whole."""
+
+    rejected: Count
+    migrated: Known
 
 
 class ApplicationRow(Shape):
@@ -213,6 +222,7 @@ class SummaryShape(Shape):
     brokers: list[BrokerNumbers] = []
     execution_times: Literal["given"] | None = None
     classes: list[ClassNumbers] = []
+    origins: list[OriginNumbers] = []
     applications: ApplicationNumbers | None = None
     users: UserNumbers | None = None
     start: Annotated[str, AfterValidator(date_of)] | None = None

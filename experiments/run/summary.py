@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from grid.metrics.energy import summed
-from grid.metrics.of_run import cluster_metrics, job_metrics
+from grid.metrics.of_run import cluster_metrics, job_metrics, origin_metrics
 
 if TYPE_CHECKING:
     from experiments.run.totals import RunTotals
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 LARGEST = 20
 """Users of whom a summary tells, those who used most."""
+
+
+ORIGIN_TABLES = {"wait_origins": "mean_wait", "slowdown_origins": "mean_bounded_slowdown"}
+"""Tables among the metrics, of what those of each origin had."""
 
 
 def summary_of(result: RunTotals) -> dict[str, Any]:
@@ -38,6 +42,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         response_local of jobs of one component, response_global of others, response_queues of each
         queue, and saturated, which is not stable;
         refused_starts; restarts and lost_work; the messages by kind and how many were lost;
+        if there are ``origins``, wait_origins and slowdown_origins, the mean of each;
         metrics of the user's own), ``clusters`` (`grid.metrics.of_run.cluster_metrics`; cp,
         cp_overall and cp_planned; restarts and lost_work; energy_kwh, cost, co2_kg; the messages
         that its broker sent and received), ``links`` (of each its mean demand over capacity, and
@@ -48,6 +53,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         ``applications`` if predictions are not exact and jobs name some (their ``count``, and of
         the ``largest``, those of most jobs, a row each: `RunTotals.applications`);
         ``classes`` if deadlines were drawn from service classes (`RunTotals.classes`);
+        ``origins`` if jobs have several (`grid.metrics.of_run.origin_metrics`);
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.metrics.fairness.Users.table`);
         ``start``, what a log's clock showed at time 0, if that is known and arrivals
@@ -71,6 +77,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         }
         for cluster, cp in zip(clusters, means.cps, strict=True):
             cluster[f"cp{of}"] = cp if in_rounds else None
+    origins = origin_metrics(result.tally)
     told = zip(clusters, result.cluster_losses, result.cluster_messages, strict=True)
     for cluster, losses, messages in told:
         cluster |= {**losses, "messages": messages}
@@ -97,6 +104,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
             "messages": result.messages,
             "messages_lost": result.messages_lost,
             **({"mean_age": result.mean_ages} if result.brokers else {}),
+            **_by_origin(origins),
             **result.own_metrics,
         },
         "clusters": clusters,
@@ -114,6 +122,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         summary["execution_times"] = "given"
     if result.classes:
         summary["classes"] = result.classes
+    if origins:
+        summary["origins"] = origins
     if of_each := result.applications:
         summary["applications"] = {"count": len(of_each), "largest": of_each[:LARGEST]}
     users = result.tally.users.table()
@@ -158,6 +168,15 @@ def _responses(result: RunTotals) -> dict[str, Any]:
         "response_global": _known(found.everywhere),
         "response_queues": dict(zip(names, map(_known, found.queues.tolist()), strict=True)),
         "saturated": None if result.stable is None else not result.stable,
+    }
+
+
+def _by_origin(origins: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return tables of what is compared by origin; jobs of the grid have none to be named by."""
+    return {
+        table: {each["name"]: each[name] for each in origins if each["name"]}
+        for table, name in ORIGIN_TABLES.items()
+        if origins
     }
 
 

@@ -16,7 +16,7 @@ from experiments.show.differences import (
     same_jobs,
     to_blame,
 )
-from experiments.show.labels import label, scale_of_difference, told
+from experiments.show.labels import GRID, label, scale_of_difference, told
 from experiments.show.numbers import (
     PERCENT,
     POINTS,
@@ -81,6 +81,7 @@ def compared(runs: list[Ran]) -> list[Sentence]:
         lines += _ranked(runs)
     if same:
         lines += _paired(runs)
+        lines += [] if short else _by_origin(runs)
     for ran in runs:
         lines += [Sentence(f"{ran.name}: {each.text}", True) for each in found(ran) if each.warns]
     return lines
@@ -247,3 +248,44 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
             f"waited less under {first.name} than under {other.name}, {percent(longer)} "
             f"longer{too}; {percent(alike)} waited as long under both{within}."
         )
+
+
+def _by_origin(runs: list[Ran]) -> Iterator[Sentence]:
+    """Yield jobs of which origins waited less under the first run, and of which longer."""
+    first, *others = runs
+    for other in others:
+        of_runs = [
+            {row["name"]: row for row in ran.summary.get("origins", ())} for ran in (first, other)
+        ]
+        counts = [{name: row["jobs"] for name, row in rows.items()} for rows in of_runs]
+        if not counts[0] or counts[0] != counts[1]:  # means are not of the same jobs
+            continue
+        waits = {
+            name or GRID: tuple(rows[name]["mean_wait"] for rows in of_runs)
+            for name in counts[0]
+            if counts[0][name]
+        }
+        less, longer = (
+            _named({name: of for name, of in waits.items() if sign * (of[1] - of[0]) > 0})
+            for sign in (1, -1)
+        )
+        differ = [f"shorter for {less}"] if less else []
+        differ += [f"longer for {longer}"] if longer else []
+        if differ:
+            yield Sentence(
+                f"By origin, mean waits under {first.name}, compared with {other.name}, are "
+                f"{'; '.join(differ)}."
+            )
+
+
+def _named(waits: dict[str, tuple[float, ...]]) -> str:
+    """Return origins with their mean waits in both runs, those that differ most first."""
+    differing = {
+        name: [told("mean_wait", each) for each in of]
+        for name, of in sorted(waits.items(), key=lambda item: -abs(item[1][0] - item[1][1]))
+    }
+    words = [
+        f"{name} ({one} instead of {two})" for name, (one, two) in differing.items() if one != two
+    ]
+    more = len(words) - NAMED
+    return listed(words if more <= 0 else [*words[:NAMED], f"{counted(more, 'other')}"])

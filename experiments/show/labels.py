@@ -6,7 +6,7 @@ it. Metrics of the user's own have their names for labels, and no unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agents.registry import GLOBAL, global_scheduler
@@ -135,9 +135,14 @@ TABLES = {
     "response_queues": Metric("mean response, queue", "time"),
     "messages": Metric("messages,"),
     "mean_age": Metric("mean age of knowledge, level", "time"),
+    "wait_origins": Metric("mean wait, from", "time"),
+    "slowdown_origins": Metric("mean bounded slowdown, from", "ratio"),
 }
 """Metrics that are tables: of each entry the label begins so."""
 
+
+GRID = "(grid)"
+"""Where jobs come from that were submitted through no cluster."""
 
 WITHIN = "/"
 """Stands between the name of a table among the metrics and that of a number in it."""
@@ -160,6 +165,15 @@ def slowed_nobody(summary: dict[str, Any]) -> str:
     saturated = any(link["saturated"] for link in summary["links"])
     slowed = summary["metrics"]["mean_penalty"] != 1
     return "" if slowed or not saturated else SLOWED_NOBODY
+
+
+def told_of_origins(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str]:
+    """Return which numbers of origins people are shown: of what befell no job, 0 says nothing."""
+    return [
+        name
+        for name in names
+        if name not in ("rejected", "migrated") or any(row[name] for row in rows)
+    ]
 
 
 def is_of_whole_run(name: str) -> bool:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import jinja2
-import numpy as np
 
 from experiments.run.summary import version
 from experiments.run.whose import WHOSE
 from experiments.show import labels
 from experiments.show.comparing import compared
 from experiments.show.differences import differences, parameters, told_apart
-from experiments.show.labels import scale_of
+from experiments.show.labels import scale_of, told_of_origins
 from experiments.show.numbers import counted, listed, number
-from experiments.show.packed import embedded, pack
+from experiments.show.packed import carries, clock, data_of, distributions, embedded
 from experiments.show.run_data import (
     MOST_GROUPS,
     RATES,
-    Floats,
     Ran,
-    common_start,
     ginis,
     of_groups,
     shares,
@@ -32,10 +28,6 @@ from experiments.show.tables import Cell, Column, Table, changes_table
 from experiments.show.words import found, limits
 
 SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
-LEVELS = np.linspace(0.0, 1.0, 401)
-"""Shares of jobs whose quantiles the curves are drawn of."""
-OWN_CURVE = 8
-"""Clusters at most that get a curve of waits each."""
 
 
 @cache
@@ -80,7 +72,7 @@ def page_of(runs: Sequence[Ran]) -> str:
         found=found(single) if single else compared(runs),
         charts=charts,
         restarted=any(ran.restarted for ran in runs),
-        carried=any(_carries(ran) and len(ran.timeline) for ran in runs),
+        carried=any(carries(ran) and len(ran.timeline) for ran in runs),
         saturated=any(
             link["saturated"] > 0 and len(ran.timeline) for ran in runs for link in ran.links
         ),
@@ -97,11 +89,11 @@ def page_of(runs: Sequence[Ran]) -> str:
         data=embedded(
             {
                 "runs": [
-                    _data(ran, f"gantt{index}", used[index], unequal[index])
+                    data_of(ran, f"gantt{index}", used[index], unequal[index])
                     for index, ran in enumerate(runs)
                 ],
-                "distributions": _distributions(runs),
-                **_zero(runs),
+                "distributions": distributions(runs),
+                **clock(runs),
             }
         ),
     )  # fmt: skip
@@ -155,6 +147,14 @@ CLUSTER_NUMBERS = (
 LINK_NUMBERS = ("mean_demand", "saturated")
 
 GROUP_NUMBERS = ("jobs", "work", "mean_wait")
+ORIGIN_NUMBERS = (
+    *("jobs", "rejected", "migrated", "mean_wait", "max_wait", "mean_turnaround"),
+    "mean_bounded_slowdown",
+)
+OF_ORIGINS = (
+    "Of the jobs submitted through each cluster, wherever they ran, and of those submitted through "
+    f"none: {labels.GRID}. Those moved ran elsewhere, wholly or in part."
+)
 USER_NUMBERS = ("jobs", "work", "mean_wait", "mean_bounded_slowdown")
 
 SPLIT_JOBS = "A job that is split counts on each of its clusters. "
@@ -171,7 +171,7 @@ def _tables(runs: list[Ran]) -> list[Table]:
     several = len(runs) > 1
     of_runs = [([ran.name, ran.policy], ran.summary["metrics"]) for ran in runs]
     clusters = [([ran.name, row["name"]], row) for ran in runs for row in ran.summary["clusters"]]
-    links = [([ran.name, row["name"]], row) for ran in runs if _carries(ran) for row in ran.links]
+    links = [([ran.name, row["name"]], row) for ran in runs if carries(ran) for row in ran.links]
     tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
     tables += _parameters(runs) if several else []
     tables.append(
@@ -197,7 +197,20 @@ def _tables(runs: list[Ran]) -> list[Table]:
         )
     tables += changes_table([(ran.name, ran.platform) for ran in runs])
     of_one = [] if several else _parameters(runs)
-    return [*tables, *_users(runs), *_of_groups(runs), *of_one]
+    return [*tables, *_origins(runs), *_users(runs), *_of_groups(runs), *of_one]
+
+
+def _origins(runs: list[Ran]) -> Iterator[Table]:
+    """Yield how the jobs of each origin fared, if there are several."""
+    several = len(runs) > 1
+    rows = [
+        ([ran.name, row["name"] or labels.GRID][not several :], row)
+        for ran in runs
+        for row in ran.summary.get("origins", ())
+    ]
+    numbers = told_of_origins([row for _, row in rows], ORIGIN_NUMBERS)
+    if rows:
+        yield _table("By origin", ["run", "origin"][not several :], rows, numbers, OF_ORIGINS)
 
 
 def _users(runs: list[Ran]) -> Iterator[Table]:
@@ -287,113 +300,3 @@ def _table(
         for texts, row in rows
     ]
     return Table(heading, columns, cells, note, open=True)
-
-
-# Charts -----------------------------------------------------------------------------------------
-
-
-def _carries(ran: Ran) -> bool:
-    return any(link["mean_demand"] > 0 for link in ran.links)
-
-
-def _data(
-    ran: Ran,
-    place: str,
-    used: dict[str, tuple[list[str], Any]],
-    unequal: tuple[Floats, dict[str, dict[str, Floats]]],
-) -> dict[str, Any]:
-    start, finish = (ran.jobs[name].to_numpy(np.float64) for name in ("start", "finish"))
-    arrival = ran.jobs["arrival"].to_numpy(np.float64)
-    arrays = {
-        "number": ran.jobs["job"].to_numpy(),
-        "arrival": arrival,
-        "start": start,
-        "finish": finish,
-        "size": ran.jobs["size"].to_numpy(),
-        "split": ran.split,
-        "job": ran.chart.job,
-        "cluster": ran.chart.cluster,
-        "first": ran.chart.first,
-        "count": ran.chart.rows,
-    }
-    names = ran.link_names if _carries(ran) else []
-    if names or ran.restarted:
-        arrays["bounds"] = ran.bounds
-    if ran.restarted:  # between its starts, a job did not wait all the time
-        arrays["waiting"] = ran.timeline["waiting"].to_numpy(np.float64)
-    for index, name in enumerate(names):
-        for kind in ("demand", "saturated"):
-            arrays[f"{kind}{index}"] = ran.timeline[f"{kind} {name}"].to_numpy()
-    clusters = [{"name": each.name, "size": each.size} for each in ran.platform.clusters]
-    rates = ran.rates
-    if rates:
-        ends = ran.electricity["to"].iloc[-1:]
-        arrays["steps"] = np.append(ran.electricity["from"], ends)
-    for name, of_clusters in rates.items():
-        for index, values in of_clusters.items():
-            arrays[f"{name}{index}"] = values
-    for name, (_, codes) in used.items():
-        arrays[f"of_{name}"] = codes
-    stretches, of_columns = unequal
-    if of_columns:
-        arrays["stretches"] = stretches
-    for name, curves in of_columns.items():
-        for kind, values in curves.items():
-            arrays[f"{kind}_{name}"] = values
-    return {
-        "name": ran.name,
-        "place": place,
-        "shares": {name: names for name, (names, _) in used.items()},
-        "unequal": [*of_columns],
-        "from": float(arrival.min(initial=np.inf)) if len(arrival) else 0.0,
-        "to": float(np.nanmax(finish)) if ran.completed.any() else 1.0,
-        "clusters": clusters,
-        "links": names,
-        "arrays": {name: pack(values) for name, values in arrays.items()},
-    }
-
-
-def _zero(runs: Sequence[Ran]) -> dict[str, float]:
-    """Return what the clock of all runs showed at time 0, s after 1970, if that is known."""
-    start = common_start(runs)
-    return {} if start is None else {"zero": start[0].replace(tzinfo=UTC).timestamp()}
-
-
-def _distributions(runs: list[Ran]) -> list[dict[str, Any]]:
-    def series(values: Callable[[Ran], Floats]) -> list[dict[str, Any]]:
-        if len(runs) > 1:
-            found = {ran.name: values(ran) for ran in runs}
-        else:
-            [ran] = runs
-            found = {"all jobs": values(ran)}
-            groups = _groups(ran)
-            found |= {name: values(ran)[chosen] for name, chosen in groups.items()}
-        return [
-            {"name": name, "quantiles": pack(_quantiles(of))}
-            for name, of in found.items()
-            if len(of)
-        ]
-
-    waits, slowdowns = series(lambda ran: ran.waits), series(lambda ran: ran.slowdowns)
-    return [
-        {"place": "waits", "series": waits, "least": 1.0, "unit": "s"},
-        {"place": "slowdowns", "series": slowdowns, "least": 1.0, "unit": ""},
-    ]
-
-
-def _groups(ran: Ran) -> dict[str, Any]:
-    """Return which of the jobs that count ran on each cluster, or split."""
-    clusters = ran.platform.clusters
-    if not 2 <= len(clusters) <= OWN_CURVE:
-        return {}
-    found = {}
-    for index, cluster in enumerate(clusters):
-        here = np.zeros(len(ran.jobs), bool)
-        here[ran.parts.job[ran.parts.cluster == index]] = True
-        found[f"whole on {cluster.name}"] = (here & ~ran.split)[ran.counted]
-    return found | {"split": ran.split[ran.counted]}
-
-
-def _quantiles(values: Floats) -> Floats:
-    """Return the quantiles at `LEVELS`; each is a value that there is."""
-    return np.quantile(values, LEVELS, method="inverted_cdf")

@@ -13,6 +13,7 @@ from experiments.run.result_files import measured_links
 from experiments.run.results import Result
 from experiments.scenario.unread import PREDICTIONS, go_by_predictions
 from experiments.show.labels import (
+    GRID,
     MEASURED,
     WAITS_OF_RESTARTED,
     drawn_words,
@@ -21,6 +22,7 @@ from experiments.show.labels import (
     schedulers,
     slowed_nobody,
     told,
+    told_of_origins,
 )
 from experiments.show.numbers import counted, duration, percent
 from experiments.show.tables import print_whole
@@ -60,6 +62,17 @@ CLASS_COLUMNS = {
     "mean_bounded_slowdown": "slowdown",
 }
 """Numbers of a service class that people are shown, by short names."""
+
+ORIGIN_COLUMNS = {
+    "jobs": "jobs",
+    "rejected": "rejected",
+    "migrated": "moved",
+    "mean_wait": "wait",
+    "max_wait": "longest",
+    "mean_turnaround": "turnaround",
+    "mean_bounded_slowdown": "slowdown",
+}
+"""Numbers of the jobs of one origin that people are shown, by short names."""
 
 LEVEL_COLUMNS = {
     "brokers": "number",
@@ -108,17 +121,27 @@ def print_result(result: Result, console: Console) -> None:
     if result.classes:
         console.print()
         print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
+    if origins := summary.get("origins"):
+        console.print()
+        print_whole(_of_origins(origins), console)
     if applications := _applications(result):
         console.print()
         most = applications[:ROWS_SHOWN]
         print_whole(_table_of("application", most, APPLICATION_COLUMNS), console)
-    for line in (*_explained(result, summary["clusters"]), *_remarks(result, summary)):
+    for line in (*_explained(result, summary), *_remarks(result, summary)):
         console.print(line, **_LITERALLY)
 
 
 def _applications(result: Result) -> list[dict[str, Any]]:
     """Return the rows of applications, if there is something to tell of them."""
     return result.applications if _off(result, result.applications) else []
+
+
+def _of_origins(rows: list[dict[str, Any]]) -> Table:
+    """Return how the jobs of each origin fared."""
+    named = [row | {"name": row["name"] or GRID} for row in rows[:ROWS_SHOWN]]
+    columns = {name: ORIGIN_COLUMNS[name] for name in told_of_origins(rows, ORIGIN_COLUMNS)}
+    return _table_of("origin", named, columns)
 
 
 def _levels(result: Result) -> Iterator[dict[str, Any]]:
@@ -251,8 +274,9 @@ def _off(result: Result, rows: list[dict[str, Any]]) -> dict[str, str]:
     return OFF if matters and any(row["mean_prediction_error"] for row in rows) else {}
 
 
-def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what columns of the table of clusters mean, those that it has."""
+def _explained(result: Result, summary: dict[str, Any]) -> Iterator[str]:
+    """Yield what the tables of clusters and origins mean, where there are such columns and rows."""
+    clusters = summary["clusters"]
     off = _off(result, clusters)
     columns = _columns(clusters, CLUSTER_COLUMNS | OFF)
     notes = {
@@ -263,6 +287,8 @@ def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
     }
     if told := [words for name, words in notes.items() if name in columns]:
         yield "; ".join(told)
+    if summary.get("origins"):
+        yield f"origin: the cluster that jobs were submitted through; {GRID}: through none"
     counted_jobs = sum(row["jobs"] for row in clusters)
     if result.tally.grid["jobs"][0] < counted_jobs:
         yield "jobs: one that is split counts on each of its clusters"
@@ -292,7 +318,11 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield result.short_warm_up
     if nobody := _shares_of_nobody(result):
         yield f"shares: found users {nobody}; no job that counts is theirs"
-    tables = {"cluster": result.platform.clusters, "application": _applications(result)}
+    tables = {
+        "cluster": result.platform.clusters,
+        "origin": summary.get("origins", ()),
+        "application": _applications(result),
+    }
     for what, rows in tables.items():
         if (more := len(rows) - ROWS_SHOWN) > 0:
             yield f"and {counted(more, f'more {what}')}"

@@ -30,7 +30,8 @@ SUMS = np.dtype(
         ("over_deadline", np.float64),  # s
         ("due", np.int64),  # jobs with a deadline
         ("met", np.int64),  # of those, finished by it
-        ("due_rejected", np.int64),  # jobs with a deadline that were rejected; of no cluster
+        ("rejected", np.int64),  # jobs; they are of no cluster
+        ("due_rejected", np.int64),  # of those, jobs with a deadline
         ("timed", np.int64),  # jobs that take time
         ("prediction_error", np.float64),  # of those, |predicted - actual| / actual
         ("prediction_accuracy", np.float64),  # of those, the smaller over the larger of the two
@@ -44,8 +45,8 @@ SUMS = np.dtype(
     ],
     align=True,
 )
-"""Sums over the jobs that count and completed, of the grid or of one cluster, and what of those
-rejected counts."""
+"""Sums over the jobs that count and completed, of the grid, of one cluster, or of those submitted
+through one, and what of those rejected counts."""
 
 
 class Tally:
@@ -64,6 +65,8 @@ class Tally:
         Of dtype `SUMS`.
     clusters : structured array, shape (groups, clusters)
         The same of each cluster.
+    origins : structured array, shape (clusters + 1,)
+        The same of all groups by where jobs were submitted; the last of those of the grid.
     counted_from : float
         Jobs that arrived before count nowhere, s; minus infinity if all of them count.
     left_out : int
@@ -81,6 +84,7 @@ class Tally:
         self.platform = platform
         self.grid = _sums((groups,))
         self.clusters = _sums((groups, len(platform.clusters)))
+        self.origins = _sums((len(platform.clusters) + 1,))
         self.counted_from = -np.inf
         self.left_out = self.completed = 0
         self.rejected: list[tuple[float, int]] = []
@@ -117,9 +121,8 @@ class Tally:
         self.counted_from = counted_from
         waits, slowdowns = np.empty((2, len(records)))
         rows, takes = np.ascontiguousarray(records.rows), np.ascontiguousarray(records.takes)
-        counted = _add_all(
-            self.grid, self.clusters, rows, takes, group, counted_from, waits, slowdowns
-        )
+        sums = self.grid, self.clusters, self.origins
+        counted = _add_all(sums, rows, takes, group, counted_from, waits, slowdowns)
         self.wait.add(waits[:counted].copy())
         self.bounded_slowdown.add(slowdowns[:counted].copy())
         gone = np.isnan(rows["start"])
@@ -175,10 +178,16 @@ def _add(sums: Any, row: Any, processors: int, counted_from: float) -> None:
     sums.last_finish = max(sums.last_finish, row.finish)
 
 
+@inlined
+def _reject(sums: Any, row: Any) -> None:
+    """Add a job that can never start."""
+    sums.rejected += 1
+    sums.due_rejected += row.deadline < np.inf
+
+
 @compiled()
 def _add_all(
-    grid: Any,
-    clusters: Any,
+    sums: Any,
     rows: Any,
     takes: npt.NDArray[np.int32],
     group: npt.NDArray[np.int64],
@@ -187,13 +196,17 @@ def _add_all(
     slowdowns: npt.NDArray[np.float64],
 ) -> int:
     """Add jobs to their groups; return how many count, whose waits and slowdowns are written."""
+    grid, clusters, origins = sums
     counted = 0
     for index in range(len(rows)):
         row = rows[index]
+        origin = len(origins) - 1 if row.origin == ANYWHERE else row.origin
         if np.isnan(row.start):
-            if row.arrival >= counted_from and row.deadline < np.inf:
-                grid[group[index]].due_rejected += 1
+            if row.arrival >= counted_from:
+                _reject(grid[group[index]], row)
+                _reject(origins[origin], row)
             continue
+        _add(origins[origin], row, row.size, counted_from)
         _add(grid[group[index]], row, row.size, counted_from)
         if row.split == NONE:
             _add(clusters[group[index], row.cluster], row, row.size, counted_from)

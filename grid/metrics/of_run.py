@@ -141,6 +141,36 @@ def cluster_metrics(tally: Tally) -> list[dict[str, Any]]:
     ]
 
 
+def origin_metrics(tally: Tally) -> list[dict[str, Any]]:
+    """Return the numbers of a whole run by the cluster that jobs were submitted through.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of all jobs that left.
+
+    Returns
+    -------
+    list of dict
+        name (that of the cluster; "" of the grid as a whole), jobs, mean_wait, max_wait,
+        mean_turnaround, mean_bounded_slowdown, over_deadline, deadlines_met,
+        mean_prediction_error, prediction_accuracy, rejected, migrated: as in `job_metrics`, of the
+        jobs submitted there, wherever they ran. In the platform's order, without those of which no
+        job counts; none at all if all jobs that count have the same origin.
+    """
+    names = [*tally.platform.names, ""]
+    rows = [
+        {
+            **_of_jobs(name, sums),
+            "rejected": int(sums["rejected"]),
+            "migrated": _ratio(sums["migrated"], sums["of_clusters"]),
+        }
+        for name, sums in zip(names, tally.origins, strict=True)
+        if sums["jobs"] or sums["rejected"]
+    ]
+    return rows if len(rows) > 1 else []
+
+
 def class_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the numbers of a whole run for each service class.
 
@@ -158,15 +188,17 @@ def class_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, Any]]:
         deadlines_met, mean_prediction_error, prediction_accuracy: as in `job_metrics`, of the jobs
         of the class.
     """
-    return [
-        {
-            "name": name,
-            "jobs": int(sums["jobs"]),
-            **_service(sums),
-            "deadlines_met": _ratio(sums["met"], sums["due"] + sums["due_rejected"]),
-        }
-        for name, sums in zip(names, tally.grid, strict=True)
-    ]
+    return [_of_jobs(name, sums) for name, sums in zip(names, tally.grid, strict=True)]
+
+
+def _of_jobs(name: str, sums: Any) -> dict[str, Any]:
+    """Return the numbers of some jobs, to whom those that were rejected belong."""
+    return {
+        "name": name,
+        "jobs": int(sums["jobs"]),
+        **_service(sums),
+        "deadlines_met": _ratio(sums["met"], sums["due"] + sums["due_rejected"]),
+    }
 
 
 def application_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, Any]]:
