@@ -149,7 +149,7 @@ def origins_of(
     """
     done = [job for job in ran if job.arrival >= counted_from]
     there = {job.origin for job in done} | {origin for origin, _ in gone}
-    if len(there) < 2:
+    if there <= {None}:
         return {}
     numbers: Numbers = {}
     for index, name in enumerate(each for each in (*clusters, None) if each in there):

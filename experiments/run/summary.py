@@ -53,7 +53,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         ``applications`` if predictions are not exact and jobs name some (their ``count``, and of
         the ``largest``, those of most jobs, a row each: `RunTotals.applications`);
         ``classes`` if deadlines were drawn from service classes (`RunTotals.classes`);
-        ``origins`` if jobs have several (`grid.metrics.of_run.origin_metrics`);
+        ``origins`` if jobs have some (`grid.metrics.of_run.origin_metrics`);
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.metrics.fairness.Users.table`);
         ``start``, what a log's clock showed at time 0, if that is known and arrivals

@@ -16,7 +16,7 @@ from experiments.show.differences import (
     same_jobs,
     to_blame,
 )
-from experiments.show.labels import GRID, label, scale_of_difference, told
+from experiments.show.labels import label, scale_of_difference, told
 from experiments.show.numbers import (
     PERCENT,
     POINTS,
@@ -29,6 +29,7 @@ from experiments.show.numbers import (
 )
 from experiments.show.run_data import Ran
 from experiments.show.words import Sentence, found, hidden_by_windows, rates_of_jobs
+from grid.platform.topology import GRID
 
 TIMES, TOO_FAR = 3.0, 100.0
 """How many times the best a value is from which on it is told so, and from which on nothing is: of
@@ -258,7 +259,7 @@ def _by_origin(runs: list[Ran]) -> Iterator[Sentence]:
             {row["name"]: row for row in ran.summary.get("origins", ())} for ran in (first, other)
         ]
         counts = [{name: row["jobs"] for name, row in rows.items()} for rows in of_runs]
-        if not counts[0] or counts[0] != counts[1]:  # means are not of the same jobs
+        if len(counts[0]) < 2 or counts[0] != counts[1]:  # means are not of the same jobs
             continue
         waits = {
             name or GRID: tuple(rows[name]["mean_wait"] for rows in of_runs)

@@ -141,9 +141,6 @@ TABLES = {
 """Metrics that are tables: of each entry the label begins so."""
 
 
-GRID = "(grid)"
-"""Where jobs come from that were submitted through no cluster."""
-
 WITHIN = "/"
 """Stands between the name of a table among the metrics and that of a number in it."""
 

@@ -26,6 +26,7 @@ from experiments.show.run_data import (
 )
 from experiments.show.tables import Cell, Column, Table, changes_table
 from experiments.show.words import found, limits
+from grid.platform.topology import GRID
 
 SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
 
@@ -149,12 +150,9 @@ LINK_NUMBERS = ("mean_demand", "saturated")
 GROUP_NUMBERS = ("jobs", "work", "mean_wait")
 ORIGIN_NUMBERS = (
     *("jobs", "rejected", "migrated", "mean_wait", "max_wait", "mean_turnaround"),
-    "mean_bounded_slowdown",
+    *("mean_bounded_slowdown", "over_deadline", "deadlines_met"),
 )
-OF_ORIGINS = (
-    "Of the jobs submitted through each cluster, wherever they ran, and of those submitted through "
-    f"none: {labels.GRID}. Those moved ran elsewhere, wholly or in part."
-)
+OF_ORIGINS = "Of the jobs submitted through each cluster, wherever they ran"
 USER_NUMBERS = ("jobs", "work", "mean_wait", "mean_bounded_slowdown")
 
 SPLIT_JOBS = "A job that is split counts on each of its clusters. "
@@ -204,13 +202,15 @@ def _origins(runs: list[Ran]) -> Iterator[Table]:
     """Yield how the jobs of each origin fared, if there are several."""
     several = len(runs) > 1
     rows = [
-        ([ran.name, row["name"] or labels.GRID][not several :], row)
+        ([ran.name, row["name"] or GRID][not several :], row)
         for ran in runs
         for row in ran.summary.get("origins", ())
     ]
-    numbers = told_of_origins([row for _, row in rows], ORIGIN_NUMBERS)
-    if rows:
-        yield _table("By origin", ["run", "origin"][not several :], rows, numbers, OF_ORIGINS)
+    names = {row["name"] for _, row in rows}
+    if len(names) > 1:
+        numbers = told_of_origins([row for _, row in rows], ORIGIN_NUMBERS)
+        note = f"{OF_ORIGINS}{f', and through none: {GRID}' if '' in names else ''}."
+        yield _table("By origin", ["run", "origin"][not several :], rows, numbers, note)
 
 
 def _users(runs: list[Ran]) -> Iterator[Table]:

@@ -13,7 +13,6 @@ from experiments.run.result_files import measured_links
 from experiments.run.results import Result
 from experiments.scenario.unread import PREDICTIONS, go_by_predictions
 from experiments.show.labels import (
-    GRID,
     MEASURED,
     WAITS_OF_RESTARTED,
     drawn_words,
@@ -28,6 +27,7 @@ from experiments.show.numbers import counted, duration, percent
 from experiments.show.tables import print_whole
 from grid.jobs import UNKNOWN
 from grid.metrics.stability import GREW
+from grid.platform.topology import GRID
 
 if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
@@ -67,6 +67,7 @@ ORIGIN_COLUMNS = {
     "jobs": "jobs",
     "rejected": "rejected",
     "migrated": "moved",
+    "deadlines_met": "met",
     "mean_wait": "wait",
     "max_wait": "longest",
     "mean_turnaround": "turnaround",
@@ -121,7 +122,7 @@ def print_result(result: Result, console: Console) -> None:
     if result.classes:
         console.print()
         print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
-    if origins := summary.get("origins"):
+    if origins := _several(summary):
         console.print()
         print_whole(_of_origins(origins), console)
     if applications := _applications(result):
@@ -135,6 +136,12 @@ def print_result(result: Result, console: Console) -> None:
 def _applications(result: Result) -> list[dict[str, Any]]:
     """Return the rows of applications, if there is something to tell of them."""
     return result.applications if _off(result, result.applications) else []
+
+
+def _several(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of origins, if jobs have several."""
+    rows: list[dict[str, Any]] = summary.get("origins", [])
+    return rows if len(rows) > 1 else []
 
 
 def _of_origins(rows: list[dict[str, Any]]) -> Table:
@@ -287,8 +294,9 @@ def _explained(result: Result, summary: dict[str, Any]) -> Iterator[str]:
     }
     if told := [words for name, words in notes.items() if name in columns]:
         yield "; ".join(told)
-    if summary.get("origins"):
-        yield f"origin: the cluster that jobs were submitted through; {GRID}: through none"
+    if origins := _several(summary):
+        none = "" if all(row["name"] for row in origins) else f"; {GRID}: through none"
+        yield f"origin: the cluster that jobs were submitted through{none}"
     counted_jobs = sum(row["jobs"] for row in clusters)
     if result.tally.grid["jobs"][0] < counted_jobs:
         yield "jobs: one that is split counts on each of its clusters"
@@ -320,7 +328,7 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield f"shares: found users {nobody}; no job that counts is theirs"
     tables = {
         "cluster": result.platform.clusters,
-        "origin": summary.get("origins", ()),
+        "origin": _several(summary),
         "application": _applications(result),
     }
     for what, rows in tables.items():

@@ -156,7 +156,7 @@ def origin_metrics(tally: Tally) -> list[dict[str, Any]]:
         mean_turnaround, mean_bounded_slowdown, over_deadline, deadlines_met,
         mean_prediction_error, prediction_accuracy, rejected, migrated: as in `job_metrics`, of the
         jobs submitted there, wherever they ran. In the platform's order, without those of which no
-        job counts; none at all if all jobs that count have the same origin.
+        job counts; none at all if no job that counts has an origin.
     """
     names = [*tally.platform.names, ""]
     rows = [
@@ -168,7 +168,7 @@ def origin_metrics(tally: Tally) -> list[dict[str, Any]]:
         for name, sums in zip(names, tally.origins, strict=True)
         if sums["jobs"] or sums["rejected"]
     ]
-    return rows if len(rows) > 1 else []
+    return rows if any(row["name"] for row in rows) else []
 
 
 def class_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -51,19 +51,24 @@ def number(value: object) -> float:
         return math.inf
 
 
+GRID = "(grid)"
+"""Where tables say that jobs come from which were submitted through no cluster."""
+
+
 def check_name(kind: str, name: object) -> None:
     """Refuse a name of a node that could not be read back from ``C1:5+C3:4`` or ``C1=FILE``.
 
     Raises
     ------
     PlatformError
-        If `name` is no text, empty, unprintable, padded with spaces or holds one of ``:+,=``.
+        If `name` is no text, empty, unprintable, padded with spaces or holds one of ``:+,=``; or
+        if it is `GRID`.
     """
     usable = isinstance(name, str) and name and name == name.strip() and name.isprintable()
-    if not usable or set(str(name)) & set(":+,="):
+    if not usable or set(str(name)) & set(":+,=") or name == GRID:
         raise PlatformError(
             f"{kind} {quoted(name)}: not a name; accepted: printable text without : + , = "
-            "and without spaces around it"
+            f"and without spaces around it, other than {GRID}"
         )
 
 

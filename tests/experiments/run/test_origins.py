@@ -11,6 +11,8 @@ from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.show.page import page_of
 from experiments.show.run_data import Ran
+from grid.errors import GridError
+from grid.platform.multicluster import Platform
 from tests.experiments.commands import call
 from tests.experiments.show.told import compared_words
 from tests.experiments.small_results import printed
@@ -66,12 +68,26 @@ def test_numbers_are_of_the_jobs_of_each_origin(mode):
     assert (result.counts["rejected"] > 0) == (mode == "rejected")
 
 
-@pytest.mark.parametrize("origins", [[""], ["B"]])
-def test_jobs_of_one_origin_are_not_told_apart(origins, tmp_path):
-    result = run(scenario_of(tmp_path, origins))
+def test_jobs_of_one_origin_are_not_told_apart(tmp_path):
+    """But what they waited is there, for runs of a study in which others come from elsewhere."""
+    result = run(scenario_of(tmp_path, ["B"]))
+    assert [each["name"] for each in result.summary()["origins"]] == ["B"]
+    metrics = result.summary()["metrics"]
+    assert metrics["wait_origins"] == {"B": metrics["mean_wait"]}
+    assert "\norigin" not in printed(result)
+    assert "By origin" not in page_of([Ran.of(result)])
+
+
+def test_jobs_without_an_origin_have_no_numbers_by_it(tmp_path):
+    result = run(scenario_of(tmp_path, [""]))
     assert not {"origins"} & result.summary().keys()
     assert not {"wait_origins", "slowdown_origins"} & result.summary()["metrics"].keys()
-    assert "\norigin " not in printed(result)
+    assert "\norigin" not in printed(result)
+
+
+def test_no_cluster_is_called_as_those_of_no_cluster_are():
+    with pytest.raises(GridError, match=r"'\(grid\)': not a name; accepted: .*other than \(grid\)"):
+        Platform.from_dict({"clusters": [{"name": "(grid)", "size": 4}]})
 
 
 def test_they_are_shown_and_written_and_checked(tmp_path, monkeypatch):
