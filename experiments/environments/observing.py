@@ -35,15 +35,29 @@ OF_OWN = "free", "up", "waiting"
 that wait there, as `shrink`."""
 
 
-@inlined
-def shrink(value: float, most: float) -> float:
-    """Return a time (s) or a count on a scale on which one of `most` or more is 1.
+_LOG_LONG, _LOG_MANY = math.log1p(LONG), math.log1p(MANY)
 
-    It is logarithmic: of a time of 0 s it is 0, of a minute 0.28, an hour 0.55, a day 0.77.
-    """
+
+@inlined
+def _shrink(value: float, most: float, log: float) -> float:
     if value >= most:  # as where there is no deadline, of every job
         return 1.0
-    return math.log1p(max(value, 0.0)) / math.log1p(most)
+    return math.log1p(value) / log if value > 0.0 else 0.0
+
+
+@inlined
+def shrink(seconds: float) -> float:
+    """Return a time on a scale on which `LONG` or more is 1.
+
+    It is logarithmic: of 0 s it is 0, of a minute 0.28, an hour 0.55, a day 0.77.
+    """
+    return _shrink(seconds, LONG, _LOG_LONG)
+
+
+@inlined
+def shrink_count(jobs: float) -> float:
+    """Return a number of jobs on such a scale, on which `MANY` or more is 1."""
+    return _shrink(jobs, MANY, _LOG_MANY)
 
 
 def space_of(clusters: int) -> spaces.Dict:
@@ -99,17 +113,17 @@ def observe(
         told[c, 0] = size / largest
         told[c, 1] = known.free[c] / size
         told[c, 2] = known.up[c] / size
-        told[c, 3] = shrink(known.waiting[c], MANY)
-        told[c, 4] = shrink(known.load[c], LONG)
-        told[c, 5] = shrink(age, LONG)
-        told[c, 6] = shrink(asked.predicted_runtime / known.rate[c], LONG)
+        told[c, 3] = shrink_count(known.waiting[c])
+        told[c, 4] = shrink(known.load[c])
+        told[c, 5] = shrink(age)
+        told[c, 6] = shrink(asked.predicted_runtime / known.rate[c])
         mask[c] = known.up[c] >= asked.size
     job[0] = min(1.0, asked.size / largest)
-    job[1] = shrink(asked.predicted_runtime, LONG)
-    job[2] = shrink(now - asked.arrival, LONG)
-    job[3] = shrink(asked.deadline - now, LONG)
+    job[1] = shrink(asked.predicted_runtime)
+    job[2] = shrink(now - asked.arrival)
+    job[3] = shrink(asked.deadline - now)
     queued = state.waiting[-1]
-    waiting[0] = shrink(queued, MANY)
+    waiting[0] = shrink_count(queued)
     mask[count] = fits == 0 or not last
 
 
@@ -215,15 +229,15 @@ def observe_locally(
     for at in range(count):
         job = slots[seen[at]]
         jobs[at, 0] = job.size / size
-        jobs[at, 1] = shrink(job.predicted_time, LONG)
-        jobs[at, 2] = shrink(state.now - job.arrival, LONG)
-        jobs[at, 3] = shrink(job.deadline - state.now, LONG)
+        jobs[at, 1] = shrink(job.predicted_time)
+        jobs[at, 2] = shrink(state.now - job.arrival)
+        jobs[at, 3] = shrink(job.deadline - state.now)
         jobs[at, 4] = mask[at] = job.size <= free
     jobs[count:] = 0.0
     mask[count:window] = 0
     mask[window] = may_wait
     own[0], own[1] = free / size, state.up[cluster] / size
-    own[2] = shrink(state.waiting[cluster], MANY)
+    own[2] = shrink_count(state.waiting[cluster])
 
 
 def observed_locally(

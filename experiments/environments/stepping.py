@@ -126,6 +126,16 @@ class Queues(NamedTuple):
     slots: Any
 
 
+@compiled()
+def masked(actions: Any, mask: Any, over: Any) -> int:
+    """Return the first world that is not over and whose action may not be taken, else `NONE`."""
+    for each in range(len(actions)):
+        action = actions[each]
+        if not over[each] and not (0 <= action < mask.shape[1] and mask[each, action] == 1):
+            return each
+    return NONE
+
+
 @compiled(allocates=True)
 def step_all(tables_of: Any, worlds: Worlds, kind: int, seen: SeenGlobally) -> None:
     """Take the decisions in worlds, and let everything happen until the next one in each.

@@ -26,6 +26,7 @@ from experiments.environments.stepping import (
     SeenGlobally,
     SeenLocally,
     Worlds,
+    masked,
     step_all,
     step_all_locally,
 )
@@ -205,7 +206,8 @@ class Together:
             most = self.lanes[0].most
             worlds = Worlds(go, actions, self._counted, self._earned, self.told, most)
             self._side.step(self._worlds, worlds, self._kind)
-        for at in np.flatnonzero(on & ~go).tolist():
+        stopped = on & ~go
+        for at in np.flatnonzero(stopped).tolist() if stopped.any() else ():
             lane = self.lanes[at]
             assert lane.episode is not None
             agent = lane.agents[self._agent]
@@ -221,8 +223,11 @@ class Together:
     @property
     def truncated(self) -> npt.NDArray[np.bool_]:
         """Which runs are not over, but as long as they shall be."""
-        jobs, time = self._rules.jobs or math.inf, self._rules.time or math.inf
-        return self.asked & ((self.told["left"] >= jobs) | (self.told["time"] > time))
+        jobs, time = self._rules.jobs, self._rules.time
+        if jobs is None and time is None:
+            return np.zeros_like(self.asked)
+        left, now = self.told["left"] >= (jobs or math.inf), self.told["time"] > (time or math.inf)
+        return self.asked & (left | now)
 
     def about(self, at: int) -> dict[str, Any]:
         """Return the number of the job that is decided about in a world, or those of the jobs."""
@@ -360,7 +365,7 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         taken, over, runs = np.asarray(actions, np.int64), self._over.copy(), self._runs
         self._check(taken, over)
         earned = runs.step(taken, ~over)
-        for at in np.flatnonzero(over).tolist():
+        for at in np.flatnonzero(over).tolist() if over.any() else ():
             self._begin(at)
         ended, cut = ~runs.asked, runs.truncated & ~over
         self._over = ended | cut
@@ -374,9 +379,8 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
             accepted = f"{self.num_envs} actions, one for each world"
             raise GridError(f"step: found an array of shape {actions.shape}; accepted: {accepted}")
         mask = self._runs.seen["action_mask"]
-        known = (actions >= 0) & (actions < mask.shape[1])
-        taken = mask[np.arange(self.num_envs), np.where(known, actions, 0)] == 1
-        for at in np.flatnonzero(~over & ~(known & taken)).tolist():
+        at = masked(actions, mask, over)
+        if at != NONE:
             accepted = ", ".join(map(str, np.flatnonzero(mask[at]).tolist()))
             raise GridError(
                 f"world {at}: action: found {actions[at]}; accepted: {accepted}, by the mask"
