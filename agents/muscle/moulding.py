@@ -2,7 +2,8 @@
 
 With few processors a job is efficient, with many it is quick. What no allotment can better is the
 longest of its times, and when the processors that there are can have done its work: MUSCLE takes
-the allotment that has the least of these bounds, and packs it as ever.
+the allotment that has the least of these bounds, of several that of least work, and packs it as
+ever.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ def allot(
 ) -> list[int]:
     """Return the index of the size that each job shall have, among its own.
 
-    For a limit, that is the size of least work of those that end within it and before the deadline;
-    if none does, the one that ends first. Taken is the limit of least bound.
+    For a limit, that is the size of least work of those that end within it and, if any can, before
+    the deadline. Taken is the limit of least bound, of several the longest; within none that is
+    shorter could all jobs end.
 
     Parameters
     ----------
@@ -64,6 +66,9 @@ def allot(
     [0, 0]
     >>> allot(sizes * 3, times * 3, np.full(6, np.inf), np.zeros(4))
     [0, 0, 0, 0, 0, 0]
+    >>> longest = np.array([1]), np.array([8.0])
+    >>> allot([sizes[0], longest[0]], [times[0], longest[1]], np.full(2, np.inf), np.zeros(4))
+    [0, 0]
     """
     most = max(map(len, sizes))
     ends = np.full((len(sizes), most), np.inf)
@@ -73,14 +78,14 @@ def allot(
         work[job, : len(seconds)] = seconds * processors
     in_time = ends <= left[:, None]
     ends[~(in_time | ~in_time.any(axis=1, keepdims=True))] = np.inf
-    limits = np.unique(ends[np.isfinite(ends)])
+    quickest = ends.min(axis=1)
+    least = quickest[np.isfinite(quickest)].max(initial=0.0)
+    limits = np.unique(ends[np.isfinite(ends) & (ends >= least)])
     free = np.sort(release)
     counts, before = np.arange(1, len(free) + 1), np.cumsum(free)
 
     def chosen(limit: float) -> Ints:
-        within = np.where(ends <= limit, work, np.inf)
-        some = np.isfinite(within).any(axis=1)
-        return np.where(some, within.argmin(axis=1), ends.argmin(axis=1))
+        return np.where(ends <= limit, work, np.inf).argmin(axis=1)
 
     def bounds(limit: float) -> tuple[float, float]:
         which = chosen(limit)[:, None]
@@ -97,5 +102,6 @@ def allot(
         low, high = (low, middle) if longest >= done else (middle + 1, high)
     if not len(limits):
         return [0] * len(sizes)
-    best = min(limits[max(0, low - 1) : low + 1].tolist(), key=lambda limit: max(bounds(limit)))
+    about = limits[max(0, low - 1) : low + 1].tolist()
+    best = min(about, key=lambda limit: (max(bounds(limit)), -limit))
     return [int(index) for index in chosen(best)]
