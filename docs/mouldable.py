@@ -1,4 +1,4 @@
-"""Print the table of docs/mouldable.md: what it gains that MUSCLE and TITAN choose the sizes."""
+"""Print the table of docs/predictions.md: what it gains that MUSCLE and TITAN choose the sizes."""
 
 import csv
 import itertools

@@ -20,7 +20,8 @@ def check(scheduler: str, as_json: bool) -> None:
     """Try SCHEDULER in small grids, and say what is wrong.
 
     SCHEDULER is module:Class, or a built-in name: of a global or local scheduler, or of a predictor
-    of run times. Exit status 1 if a check fails.
+    of run times, which is imported and run: use only code that you trust. Exit status 1 if a check
+    fails.
     """
     from experiments.sweeps.progress import telling
 

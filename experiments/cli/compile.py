@@ -23,7 +23,8 @@ def compile_(scenarios: tuple[str, ...]) -> None:
 
     For images and classes. By default all that comes with metasched is compiled: the kernel in each
     of its kinds, for up to 16 clusters, and what the scenarios need. Each SCENARIO is run, with 200
-    jobs if they are synthetic; a .py file is run as a script.
+    jobs if they are synthetic; a .py file is run as a script, and modules that it names
+    (module:Class) are imported: use only files that you trust.
     """
     from experiments.sweeps.progress import telling
 

@@ -74,7 +74,9 @@ def serve(
     """Have the agents schedule real jobs on the sites of GRID (.toml), until Ctrl-C.
 
     Jobs are those that `metasched submit` takes in; they run as you, and run on if the service
-    ends: another one on the same folder takes them up. GRID is a file, or live-quickstart.
+    ends: another one on the same folder takes them up. GRID is a file, or live-quickstart. Its own
+    commands are run, and modules that it names (module:Class) imported, these also with --dry-run:
+    use only files that you trust.
     """
     from experiments.sweeps.progress import telling
 

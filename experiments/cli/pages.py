@@ -133,7 +133,8 @@ def view(scenario: str, seed: int, port: int, browser: bool, **options: Any) -> 
     """Show SCENARIO in the browser: play, pause, step, change parameters, see both levels at work.
 
     Or a page of your own: a .py file that leaves Mesa's SolaraViz in its variable `page`. Needs the
-    extra `view` (pip install "metasched[view]"), and no network. Ctrl-C ends it.
+    extra `view` (pip install "metasched[view]"), and no network. Ctrl-C ends it. A .py file is run,
+    and modules that a scenario names (module:Class) are imported: use only files that you trust.
     """
     from experiments.sweeps.progress import telling
     from experiments.view.page import HOST, app_of, check_installed, has_page, listen, serve

@@ -54,7 +54,8 @@ def shadow(
     """Watch the Slurm clusters of GRID (.toml), and tell what policies would have done.
 
     They are asked for their jobs and processors (squeue, sinfo), and told nothing. Until Ctrl-C;
-    each day, and then, the jobs that ended are simulated under each pair of policies.
+    each day, and then, the jobs that ended are simulated under each pair of policies. Modules that
+    are named (module:Class) are imported: use only code that you trust.
     """
     for name, found, fits in (
         ("--every", every, not report),

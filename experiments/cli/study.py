@@ -222,6 +222,7 @@ def learn(
             given = click.get_current_context().get_parameter_source("window")
             if chosen.workload is None and given is ParameterSource.COMMANDLINE:
                 raise GridError("--window: found for synthetic jobs; accepted with --workload")
+            watch.prepare("trying a first run, which compiles what is not compiled yet")
             if teacher is None:
                 if method == "ppo" and workers is not None:
                     raise GridError("--workers: found with ppo, which has one process")

@@ -120,7 +120,7 @@ def _summary(path: Path) -> dict[str, Any]:
 
 
 def parameters_of(summary: dict[str, Any], where: str) -> Parameters:
-    """Return the parameters but those of users' policies, whose code a result does not need.
+    """Return the parameters but those of users' policies; no code of users is imported.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def parameters_of(summary: dict[str, Any], where: str) -> Parameters:
     if summary["global"] not in GLOBAL or summary["local"] not in LOCAL:
         known = with_settings(kinds_for(())).model_fields
         given = {name: value for name, value in given.items() if name in known}
-    return checked(given, where)
+    return checked(given, where, imports=False)
 
 
 def platform_of(tables: dict[str, Any], where: str) -> Platform:

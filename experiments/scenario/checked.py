@@ -93,8 +93,11 @@ def checked(
     where: str,
     schedulers: Sequence[type[Scheduler]] = (),
     others: Iterable[Any] = (),
+    imports: bool = True,
 ) -> Parameters:
     """Return parameters of these values; `schedulers` and `others` are those of `kinds_for`.
+
+    Code of users that is named is looked at, unless it is not to be imported.
 
     Raises
     ------
@@ -112,7 +115,7 @@ def checked(
         parameters = kind.by_any_name(values)
     except pydantic.ValidationError as failure:
         raise ScenarioError(f"{where}: {_told(failure.errors(), given, kind)}") from None
-    if isinstance(parameters.prediction, str):
+    if imports and isinstance(parameters.prediction, str):
         try:
             predictor(parameters.prediction)
         except GridError as error:

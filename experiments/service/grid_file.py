@@ -93,6 +93,10 @@ class LiveGrid:
         store.note("ever", ever)
 
 
+MOST_JOBS = 1_000_000
+"""That a table of a grid may stand for."""
+
+
 def load_grid(
     name: str,
     global_: str | None = None,
@@ -231,7 +235,9 @@ def _driver(
         if needed and key not in site:
             raise ScenarioError(f"{where}: {key}: missing; accepted: {what}")
         given[key] = site.get(key)
-    return driver(name, given, where, (sizes or {}).get(site.get("name", "")))
+    called = site.get("name", "")
+    size = sizes.get(called) if sizes and isinstance(called, str) else None
+    return driver(name, given, where, size)
 
 
 def _jobs(job: dict[str, Any], where: str, largest: int) -> list[dict[str, Any]]:
@@ -245,10 +251,12 @@ def _jobs(job: dict[str, Any], where: str, largest: int) -> list[dict[str, Any]]
         raise ScenarioError(f"{where}: command: missing; accepted: a program and its arguments")
     if not isinstance(job.get("name", ""), str):
         raise ScenarioError(f"{where}: name: found {quoted(job['name'])}; accepted: a string")
-    for key in ("size", "count"):
+    for key, most in (("size", None), ("count", MOST_JOBS)):
         found = job.get(key, 1)
-        if type(found) is not int or found < 1:
-            raise ScenarioError(f"{where}: {key}: found {quoted(found)}; accepted: a number from 1")
+        if type(found) is not int or found < 1 or (most is not None and found > most):
+            to = "" if most is None else f" to {most:,}"
+            wrong = f"found {quoted(found)}; accepted: a number from 1{to}"
+            raise ScenarioError(f"{where}: {key}: {wrong}")
     if (size := job.get("size", 1)) > largest:
         raise ScenarioError(
             f"{where}: size: found {size}; accepted: at most {largest}, which the largest site has"

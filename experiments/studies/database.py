@@ -84,12 +84,19 @@ class StudyDatabase(Kept):
     def _other(self, name: str, known: str | None, found: str) -> str:
         if name not in FILES:
             return super()._other(name, known, found)
-        before, now = json.loads(known or "{}"), json.loads(found)
+        with suppress(ValueError):
+            before = json.loads(known or "{}")
+            if isinstance(before, dict):
+                return self._changed(before, json.loads(found))
+        raise unreadable(self._path, f"{name}: not a table")
+
+    def _changed(self, before: Mapping[str, str], now: Mapping[str, str]) -> str:
+        """Return in words which files are not what they were, by their digests."""
         new = dict.fromkeys(now.keys() - before.keys(), " (new)")
         gone = dict.fromkeys(before.keys() - now.keys(), " (gone)")
         told = [
             each + (new | gone).get(each, "")
-            for each in sorted(before | now)
+            for each in sorted({*before, *now})
             if before.get(each) != now.get(each)
         ]
         return (
@@ -169,9 +176,28 @@ class _Told(BaseModel):
     starts: dict[str, Annotated[str, AfterValidator(date_of)]] = {}
 
 
+class _Also(BaseModel):
+    """What else they say, and what runs have in common, in files of this version."""
+
+    model_config = ConfigDict(strict=True)
+
+    machines: dict[str, int] = {}
+    of_arrivals: list[str] = []
+    parameters: dict[str, Any] = {}
+    seed: int = 0
+    set: dict[str, Any] = {}
+    vary: dict[str, list[Any]] = {}
+    workloads: dict[str, Any] = {}
+    window: str | float | None = None
+    files: dict[str, str] = {}
+    own_code: dict[str, str] = Field({}, alias="own code")
+    code_digest: str = Field("", alias="code digest")
+    scenario_digest: str = Field("", alias="scenario digest")
+
+
 LARGEST = 1e100
 """Numbers of runs are below it, so that sums and squares of them are numbers too."""
-_NOTES = TypeAdapter(_Told)
+_NOTES, _ALSO = TypeAdapter(_Told), TypeAdapter(_Also)
 _TASKS = TypeAdapter(list[Task], config=ConfigDict(strict=True))
 _RESULTS = TypeAdapter(
     dict[str, dict[str, Annotated[list[float], Field(min_length=1)]]],
@@ -249,6 +275,7 @@ def unreadable(path: str | os.PathLike[str], why: str) -> GridError:
 def _notes(rows: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     """Return parameters and notes, by name, of their rows."""
     told = {str(name): json_of(text, str(name)) for name, text in rows}
+    _ALSO.validate_python(told)
     return told | _NOTES.validate_python(told).model_dump()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -44,8 +44,7 @@ def p_value(found: npt.ArrayLike, pairs: int = 1) -> float:
     Returns
     -------
     float
-        1 if there are fewer than two differences, or if their mean is 0; 0 if so few that Student's
-        test is used are all the same number but 0.
+        1 if there are fewer than two differences, or if their mean is 0.
 
     Notes
     -----
@@ -55,7 +54,9 @@ def p_value(found: npt.ArrayLike, pairs: int = 1) -> float:
     no p below 2 ** (1 - n): where that is above the level that Holm's procedure asks of the first
     of so many pairs, Student's paired test is used, which is conservative for symmetric
     differences with heavy tails. Which test is used depends on the numbers of replications and of
-    pairs, never on the results.
+    pairs, never on the results. Differences that are all the same number, as of jobs that were
+    counted, tell no spread by which Student's test could judge: then it is 2 ** (1 - n), how often
+    so many have the same sign.
 
     The sign of the mean decides the direction, so a policy cannot be found better by this test if
     its mean is worse.
@@ -63,7 +64,7 @@ def p_value(found: npt.ArrayLike, pairs: int = 1) -> float:
     Examples
     --------
     >>> round(p_value([1.0, 2.0, 3.0]), 4), p_value([5.0, 5.0]), p_value([0.0, 0.0]), p_value([5.0])
-    (0.0742, 0.0, 1.0, 1.0)
+    (0.0742, 0.5, 1.0, 1.0)
     >>> p_value([1.0, 2.0, 3.0, 4.0, 5.0, 6000.0])
     0.03125
     """
@@ -88,17 +89,21 @@ def _student(sample: npt.NDArray[np.float64], mean: float) -> float:
 
     error = standard_error(sample, mean)
     if not error:
-        return 0.0
+        return float(2.0 ** (1 - len(sample)))
     return 2.0 * float(stdtr(len(sample) - 1, -abs(mean) / error))
 
 
-def surely_apart(samples: Sequence[npt.NDArray[np.float64]]) -> list[bool]:
+def surely_apart(
+    samples: Sequence[npt.NDArray[np.float64]], facts: Sequence[bool] | None = None
+) -> list[bool]:
     """Tell of paired differences that are tested together which ones are surely not chance.
 
     Parameters
     ----------
     samples : sequence of ndarray, each of shape (replications,)
         Of each pair the differences in the replications that both have.
+    facts : sequence of bool, optional
+        Of which pairs nothing is random: they would differ so whatever the seed.
 
     Notes
     -----
@@ -115,7 +120,10 @@ def surely_apart(samples: Sequence[npt.NDArray[np.float64]]) -> list[bool]:
     >>> surely_apart([many, many * [1, -1, 1, -1, 1, -1, 1, -1]])
     [True, False]
     """
-    chances = [p_value(found, len(samples)) for found in samples]
+    chances = [
+        0.0 if fact and len(found) > 1 and found.any() else p_value(found, len(samples))
+        for found, fact in zip(samples, facts or [False] * len(samples), strict=True)
+    ]
     sure = [False] * len(samples)
     for index, which in enumerate(np.argsort(chances, kind="stable")):
         if chances[which] > (1 - CONFIDENCE) / (len(samples) - index):
@@ -125,7 +133,9 @@ def surely_apart(samples: Sequence[npt.NDArray[np.float64]]) -> list[bool]:
     return sure
 
 
-def surely_better(shared: pd.DataFrame, more_is_better: bool = False) -> set[tuple[str, str]]:
+def surely_better(
+    shared: pd.DataFrame, more_is_better: bool = False, fixed: Container[str] = ()
+) -> set[tuple[str, str]]:
     """Return all pairs of policies of which the first is surely better than the second.
 
     Parameters
@@ -134,6 +144,8 @@ def surely_better(shared: pd.DataFrame, more_is_better: bool = False) -> set[tup
         Of each policy its numbers in the replications that all have (`common`).
     more_is_better : bool
         High numbers are good ones.
+    fixed : container of str
+        Policies of whose runs nothing is random.
 
     Notes
     -----
@@ -144,14 +156,16 @@ def surely_better(shared: pd.DataFrame, more_is_better: bool = False) -> set[tup
     Examples
     --------
     >>> few = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0])
-    >>> sorted(surely_better(pd.DataFrame({"slow": few + 9, "quick": few, "as quick": few[::-1]})))
+    >>> slow = 1.1 * few + 20
+    >>> sorted(surely_better(pd.DataFrame({"slow": slow, "quick": few, "as quick": few[::-1]})))
     [('as quick', 'slow'), ('quick', 'slow')]
     """
     values = shared.to_numpy(np.float64) * (1.0 if more_is_better else -1.0)
     pairs = list(combinations(range(values.shape[1]), 2))
     samples = [_apart(values[:, pair]) for pair in pairs]
+    facts = [all(shared.columns[each] in fixed for each in pair) for pair in pairs]
     better = set()
-    for pair, found, sure in zip(pairs, samples, surely_apart(samples), strict=True):
+    for pair, found, sure in zip(pairs, samples, surely_apart(samples, facts), strict=True):
         winner, loser = pair if found.sum() > 0 else pair[::-1]
         if sure:
             better.add((str(shared.columns[winner]), str(shared.columns[loser])))

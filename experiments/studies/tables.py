@@ -168,7 +168,8 @@ class StudyTables:
         for at, runs in self._groups(self.where):
             shared = common(self._samples(runs))
             of_policies = dict(iter(runs.groupby("policy", sort=False)))
-            for row in self._compared(shared):
+            fixed = {name for name, of in of_policies.items() if self._is_fixed(of)}
+            for row in self._compared(shared, fixed):
                 of = of_policies.pop(row["policy"])
                 rows.append({**at, **row, **_troubles(of[of["replication"].isin(shared.index)])})
             for policy, of in of_policies.items():
@@ -176,12 +177,16 @@ class StudyTables:
         found = pd.DataFrame(rows, columns=[*self.where, *RANKED])
         return found.astype(dict.fromkeys(COUNTED, "Int64") | {"surely_worse": "boolean"})
 
-    def _compared(self, shared: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    def _is_fixed(self, runs: pd.DataFrame) -> bool:
+        """Tell whether nothing is random in a policy's runs of a setting: they are all the same."""
+        return self.study.replications.window is None and not seeds_matter(runs)
+
+    def _compared(self, shared: pd.DataFrame, fixed: set[str]) -> Iterator[dict[str, Any]]:
         """Yield rows of `ranking`, from a column for each policy; none without a replication."""
         if shared.empty:
             return
         sign = -1.0 if self.study.more_is_better else 1.0
-        better = surely_better(shared, self.study.more_is_better)
+        better = surely_better(shared, self.study.more_is_better, fixed)
         rank = ranks(shared, better)
         order = sorted(  # by all numbers, so that it never depends on the names
             shared, key=lambda each: (rank[each], sign * shared[each].mean(), *sign * shared[each])
@@ -217,7 +222,8 @@ class StudyTables:
         pairs whose queue grew. Of a whole log, a point at which nothing is random has its number
         for each seed.
         """
-        rows, samples_of_rows, unread = [], [], self.provenance.get("unread", {})
+        rows, samples_of_rows, facts = [], [], []
+        unread = self.provenance.get("unread", {})
         for parameter, values in self.study.vary.items():
             others = [name for name in self.where if name != parameter]
             for at, runs in self._groups([*others, "policy"], self._read(parameter)):
@@ -228,8 +234,9 @@ class StudyTables:
                     if (sample := self._sample(of)) is not None
                 }
                 replications = runs["replication"].unique()
+                fixed = {value for value in samples if self._is_fixed(of_values[value])}
                 for value, sample in samples.items() if self.whole_logs else ():
-                    if len(sample) > 1 and not seeds_matter(of_values[value]):  # whatever the seed
+                    if len(sample) > 1 and value in fixed:  # whatever the seed
                         samples[value] = pd.Series(sample.iloc[0], index=replications)
                 for one, other in combinations(samples, 2):
                     shared = common({"one": samples[one], "other": samples[other]})
@@ -237,6 +244,7 @@ class StudyTables:
                     both = pd.concat([of_values[one], of_values[other]])
                     difference, half = _cells(mean_interval(apart) if len(apart) else None)
                     samples_of_rows.append(apart)
+                    facts.append({one, other} <= fixed)
                     rows.append(
                         {
                             "parameter": parameter,
@@ -258,7 +266,7 @@ class StudyTables:
         for parameter, of in found.groupby("parameter", sort=False):
             judged = [row for row in of.index if parameter not in unread.get(of["policy"][row], ())]
             found.loc[judged, "surely_changes"] = surely_apart(
-                [samples_of_rows[row] for row in judged]
+                [samples_of_rows[row] for row in judged], [facts[row] for row in judged]
             )
         return found
 

@@ -74,12 +74,33 @@ def results(folder: Path) -> list[Files]:
 
 
 def studies(folder: Path) -> list[Files]:
-    """Return the file of a study, as `metasched study` leaves it."""
+    """Return a file as `metasched study` leaves it, and a larger one that is made up."""
 
     def result(policy: str, workload: str, setting: object, replication: int) -> dict[str, float]:
         return {"mean_turnaround": 100.0 + replication + len(policy), "makespan": math.nan}
 
-    return [{"study.db": made_up(folder / "study.db", result, replications=3).read_bytes()}]
+    file = folder / "study.toml"
+    file.write_text(
+        'scenario = "quickstart"\nmetric = "mean_wait"\n[policies]\nglobal = ["dll", "ect"]\n'
+        'local = "fcfs"\n[set]\njobs = 5\nmode = "open"\n[replications]\nleast = 2\n'
+    )
+    true = folder / "true.db"
+    words = ["study", str(file), "--out", str(true), "--workers", "1"]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code == 0, ran.output
+    made = made_up(folder / "study.db", result, replications=3)
+    return [{"study.db": each.read_bytes()} for each in (true, made)]
+
+
+def grids() -> list[Files]:
+    """Return the grid of a service, with jobs of its own."""
+    text = (
+        'global = "dll"\nlocal = "easy"\n[parameters]\nprediction = "requested"\n[[sites]]\n'
+        'name = "desk"\nslots = 4\n[[sites]]\nname = "rack"\ndriver = "local"\nslots = 16\n'
+        'rate = 1.5\n[[jobs]]\ncommand = ["sleep", "1"]\nsize = 2\ntime = "10m"\nname = "a"\n'
+        "count = 3\n"
+    )
+    return [{"grid.toml": text.encode()}]
 
 
 def settings() -> list[Files]:

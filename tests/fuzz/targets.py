@@ -29,6 +29,7 @@ from experiments.oas.rounds import rounds_of
 from experiments.run import checkpoints
 from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
+from experiments.service.grid_file import load_grid
 from experiments.show.page import page_of
 from experiments.show.run_data import Ran
 from experiments.show.run_plots import draw
@@ -162,6 +163,10 @@ def _checkpoint(rng: Random) -> None:
         checkpoints.read("checkpoint")
 
 
+def _grid(rng: Random) -> None:
+    _json(load_grid("grid.toml").scenario.to_dict())
+
+
 def _instance(rng: Random) -> None:
     instance = read_instance("instance.json")
     method = rng.choice(("fcfs", "sjf", "bjf", "fpfs", "spt", "lpt"))
@@ -253,6 +258,7 @@ def targets(folder: Path) -> dict[str, Target]:
     verify_and_report = ["verify .", "verify . --json", "report . -o page.html"]
     return found | {
         "parquet": Target(seeds.parquet(), _log, ["convert log.parquet log.csv"]),
+        "grid": Target(seeds.grids(), _grid, ["serve grid.toml --dry-run"]),
         "set": Target(seeds.settings(), _settings, ["validate quickstart --set @words.set"]),
         "study-file": Target(seeds.studies(folder), _study_file, ["report study.db -o page.html"]),
         "result": Target(ran, _result, verify_and_report, results),

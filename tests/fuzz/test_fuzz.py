@@ -14,12 +14,13 @@ from tests.fuzz.inputs import Input
 from tests.fuzz.oracle import REFUSED, RESULT
 from tests.fuzz.targets import WRITTEN, targets
 
-NAMES = (*WRITTEN, "parquet", "set", "study-file", "result", "events")
+NAMES = (*WRITTEN, "parquet", "grid", "set", "study-file", "result", "events")
 EACH = {name: 100 if name == "study-file" else 600 for name in NAMES}  # a page each
 DIGITS = b"9" * 30_000
 JOIN = b'clusters=[{name="A",size=8}]\nchanges=[{cluster="A",what="join",at=%d}]' % (2**63 + 1)
 BROKER = b'clusters = [{name = "A", size = 8, broker = []}]'
 STUDY = b'scenario="site"\npolicies={global="dll",local=["",""]}\nseed=' + DIGITS
+GRID = b'global = "dll"\nlocal = "easy"\n[[sites]]\nname = "a"\nslots = 4\n'
 KEPT = (
     ("swf", "log.swf", b"1 0 5 60 4 -1 -1 " + DIGITS + b"x" + b" -1" * 10),
     ("csv", "log.csv", b"job,arrival,size,runtime\n1,0,4," + DIGITS + b"e"),
@@ -30,6 +31,8 @@ KEPT = (
     ("scenario", "mine.toml", b"speed = " + DIGITS),
     ("set", "words.set", b"jobs=" + DIGITS),
     ("set", "words.set", b"\xff="),
+    ("grid", "grid.toml", b'global = "dll"\n[[sites]]\nname = []\nslots = 4\n'),
+    ("grid", "grid.toml", GRID + b'[[jobs]]\ncommand = ["a"]\ncount = 9%s\n' % (b"0" * 17)),
     ("study", "study.toml", STUDY),
     ("study", "study.toml", STUDY.partition(b"seed")[0]),
     ("option", "option.word", b"x" * 301),

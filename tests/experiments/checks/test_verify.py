@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -157,3 +159,33 @@ def test_what_cannot_be_read_is_told_in_a_line(file, text, named, results, tmp_p
 def test_synthetic_jobs_have_no_log(results):
     with pytest.raises(GridError, match="synthetic"):
         verify(results / "open", "some.swf")
+
+
+def test_a_result_is_only_read_whatever_code_it_names(tmp_path, monkeypatch):
+    """And so it can be looked at where that code is not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "of_mine.py").write_text(
+        "from pathlib import Path\nfrom agents.pace import Predictor\n"
+        "Path('ran').write_text('')\n\n\nclass Five(Predictor):\n"
+        "    def predict(self, job):\n        return 5.0\n"
+    )
+    jobs = "--set", "jobs=20", "--set", "mode=batch", "--no-live"
+    told = "--out", "out", "--events", "events.jsonl"
+    assert call("run", "quickstart", *jobs, "--predictor", "of_mine:Five", *told).exit_code == 0
+    shutil.move("events.jsonl", "out/events.jsonl")
+    sys.modules.pop("of_mine")
+    Path("ran").unlink()
+    for words in (
+        ("verify", "out"),
+        ("report", "out", "-o", "page.html"),
+        ("report", "out", "out", "-o", "both.html"),
+        ("explain", "out", "1"),
+        ("plot", "out", "-o", "plot.png"),
+        ("gap", "out"),
+    ):
+        found = call(*words)
+        assert found.exit_code == 0, (words, found.output)
+        assert not Path("ran").exists(), words
+        assert "of_mine" not in sys.modules, words
+    (tmp_path / "of_mine.py").unlink()
+    assert call("verify", "out").exit_code == 0

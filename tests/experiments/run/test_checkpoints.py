@@ -244,9 +244,13 @@ def test_events_of_a_run_that_a_full_disk_ended_go_on(tmp_path, whole, monkeypat
 def test_the_help_says_what_can_run_code():
     for words, said in (
         (["run"], ("resume only your own", "use only files that you trust", "imported")),
-        (["validate"], ("use only files that you trust",)),
-        (["saturation"], ("use only files that you trust",)),
-        (["study"], ("use only files that you trust",)),
+        *(
+            ([each], ("use only files that you trust",))
+            for each in ("validate", "saturation", "study", "learn", "hindcast", "compile", "serve")
+        ),
+        (["view"], ("use only files that you trust",)),
+        (["shadow"], ("use only code that you trust",)),
+        (["check"], ("use only code that you trust",)),
     ):
         told = " ".join(call(*words, "--help").stdout.split())
         assert all(each in told for each in said)

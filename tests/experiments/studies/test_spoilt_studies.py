@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
+from experiments.studies.database import StudyDatabase
 from experiments.studies.outcome import StudyOutcome
 from grid.errors import GridError
 from tests.experiments.made_up_studies import made_up
@@ -37,6 +38,10 @@ def test_what_is_no_study_is_refused(tmp_path, content):
         ("UPDATE notes SET value = NULL WHERE name = 'text'", "got 'NoneType'"),
         (f"UPDATE notes SET value = '{300 * '['}{300 * ']'}' WHERE name = 'text'", "64 levels"),
         ("""INSERT INTO notes VALUES ('odd', '{"x": 1e400}')""", "beyond all range"),
+        ("INSERT INTO notes VALUES ('parameters', '5')", "parameters: not a table"),
+        ("INSERT INTO notes VALUES ('of_arrivals', 'null')", "of_arrivals: not a list"),
+        ("INSERT INTO notes VALUES ('machines', '[]')", "machines: not a table"),
+        ("INSERT INTO parameters VALUES ('own code', '5')", "own code: not a table"),
         ("UPDATE notes SET value = '{}' WHERE name = 'study'", "holds no study that this"),
         ("UPDATE runs SET result = '{' WHERE rowid = 1", "Expecting property name"),
         ("UPDATE runs SET result = '[]' WHERE rowid = 1", ": not a table"),
@@ -61,3 +66,15 @@ def test_a_spoilt_study_is_told_in_a_line(tmp_path, sql, found):
     assert found in got.stderr
     assert got.stderr.count("\n") == 1
     assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("name", ["files", "own code", "inputs"])
+@pytest.mark.parametrize("value", ["5", "null", "{"])
+def test_a_study_does_not_go_on_with_a_spoilt_file(name, value, tmp_path):
+    path = tmp_path / "study.db"
+    StudyDatabase(path, {name: {}}, {})
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE parameters SET value = ?", [value])
+        database.commit()
+    with pytest.raises(GridError, match=f"holds no study that this version can read .{name}: not"):
+        StudyDatabase(path, {name: {}}, {})
