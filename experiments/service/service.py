@@ -220,6 +220,7 @@ class Service:
         ended = max(end.time, began or 0.0)
         ran = None if began is None else ended - began
         facts = {"site": job.site, "at": self._since(ended), "exit_status": end.exit_status}
+        facts |= {"lost": True} if end.lost else {}  # then `at` is its last sign of life
         again, why = runs_again(job, end, state, why, ran)
         if again:
             attempt = job.attempt + 1
@@ -331,7 +332,7 @@ class Service:
                 self.store.update(job.job, **UNBEGUN, attempt=attempt)
             else:
                 end = end_of(job.job, folder) or End(job.job, None, time.time())
-                self._note(job, end, ", while no service was there")
+                self._note(job, end, ", before this service began")
         self._last = max((job.job for job in self.store.jobs("state != ?", WAITING)), default=0)
         self.model.advance(self.now)
         self._limits.update()

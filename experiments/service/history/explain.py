@@ -172,7 +172,8 @@ class _Had:
             self._told.append(Line(event["time"], [event["words"]]))
         elif own:
             before = max((line.time or 0.0 for line in self._told), default=0.0)
-            at = event["time"] if event.get("at") is None else event["at"]
+            known = None if event.get("lost") else event.get("at")  # who is lost may have run on
+            at = event["time"] if known is None else known
             at = before if at < before < at + TICK else at
             at = math.nextafter(at, -1.0) if kind == RELEASED else at  # before what follows from it
             self._told.append(Line(at, [*self._words(event)]))
@@ -201,9 +202,11 @@ class _Had:
         """Yield what sites and people said of the job, how long it ran, and whether in time."""
         yield event["words"]
         if event["event"] == EXITED and None not in (event.get("ran"), event.get("at")):
+            lost = event.get("lost", False)
             unseen = event.get("exit_status") is None  # it may have ended before that was found out
-            yield f"after {'at most ' if unseen else ''}{duration(event['ran'])}"
-            if self._deadline < math.inf:
+            bound = "at least " if lost else "at most " if unseen else ""
+            yield f"after {bound}{duration(event['ran'])}"
+            if self._deadline < math.inf and not lost:
                 times = {"deadline": self._deadline, "finish": event["at"]}
                 yield in_time(times).removeprefix(", ")
 

@@ -13,6 +13,7 @@ from datetime import datetime
 
 import pytest
 
+from experiments.service.at_sites.site import End
 from experiments.service.grid_file import load_grid
 from experiments.service.history.as_run import as_run
 from experiments.service.history.audit import Appended
@@ -140,6 +141,22 @@ def test_a_job_that_is_killed_again_and_again_has_failed(grid, state, monkeypatc
     text = page.read_text()
     assert "Left out: 2 attempts before the last, of jobs that were killed" in text
     assert "Completed means ended: 1 job did not succeed (1 failed)" in text
+
+
+def test_who_is_lost_ran_at_least_as_long_as_it_gave_signs_of_life(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        service.store.add(["sleep", "2"], 1, only="A", deadline=600.0)
+        until(service, lambda: service.store.job(1).state == "running")
+        site, last = service.sites[0], service.store.job(1).started + 0.25
+        why, before = "not known there any more", site.news
+        site.news = lambda: iter([End(1, None, last, why=why, lost=True)])
+        until(service, lambda: service.store.job(1).state == "lost")
+        site.news = before
+    (words,), (story,) = told(state, 1)
+    assert re.fullmatch(rf"lost at A: {why}, after at least 0\.2\d* s", words[-1])
+    times = [line["time"] for line in story["lines"]]
+    assert times == sorted(times)
+    assert call("verify", state).exit_code == 0
 
 
 def test_people_are_in_the_story(grid, state):
