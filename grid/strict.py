@@ -178,7 +178,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _whole(text: str) -> int:
+def whole(text: str) -> int:
+    """Return a whole number in JSON; a `ValueError` if it has more than `MOST_DIGITS`."""
     if len(text) > MOST_DIGITS:
         raise ValueError(f"found a number of {len(text):,} digits")
     return int(text)
@@ -196,5 +197,5 @@ def _constant(text: str) -> float:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_whole, parse_float=_real, parse_constant=_constant
+    object_pairs_hook=_object, parse_int=whole, parse_float=_real, parse_constant=_constant
 )

@@ -132,7 +132,8 @@ class Scenario(Shown):
         path = scenario_file(name)
         packaged = is_packaged(path)
         if not os.path.isfile(path):
-            raise ScenarioError(f"{path}: no such file")
+            there = os.path.exists(path)
+            raise ScenarioError(f"{path}: {'found no file' if there else 'no such file'}")
         if not packaged:
             importable_from(Path.cwd())
             importable_from(path.parent)  # where a scenario's own modules are looked for first

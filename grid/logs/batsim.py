@@ -23,6 +23,7 @@ from grid.jobs import FILED, LONGEST
 from grid.logs.files import LARGEST_WHOLE, WHOLE_NUMBER, opened_text
 from grid.logs.log import RECORD, Log
 from grid.platform.topology import number
+from grid.strict import whole
 from grid.workloads.table import Table
 
 SPEED = 1e9
@@ -168,7 +169,7 @@ def _mapping(path: Path) -> Mapping[str, Any]:
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise ValueError(f"found more than {LARGEST:,} characters, the most that are read")
-        mapping = json.loads(text, parse_constant=_no_number)
+        mapping = json.loads(text, parse_int=whole, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:  # also a number of too many digits
         if isinstance(error, WorkloadError):
             raise

@@ -181,7 +181,7 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
     with pytest.raises(GridError, match=r"/none\.py: .*accepted"):
         Scenario.load(written(script, "none.py"))
     (tmp_path / "folder.toml").mkdir()
-    with pytest.raises(ScenarioError, match="no such file"):
+    with pytest.raises(ScenarioError, match="found no file"):
         Scenario.load(str(tmp_path / "folder.toml"))
     (tmp_path / "latin.toml").write_bytes("title = 'café'".encode("latin-1"))
     with pytest.raises(ScenarioError, match=r"latin\.toml: found byte 0xe9 in line 1, .*TOML"):

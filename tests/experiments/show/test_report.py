@@ -199,3 +199,14 @@ def test_moved_jobs_are_told_where_there_are_some():
 
     assert re.search(r"^moved, of jobs with an origin +[1-9]", text("round-robin"), re.MULTILINE)
     assert "moved" not in text("home")
+
+
+def test_it_is_told_that_clusters_count_split_jobs_more_than_once():
+    def counts(scheduler):
+        result = run(Scenario.load("queues").changed(["jobs=60"], global_scheduler=scheduler))
+        of_clusters = sum(each["jobs"] for each in result.summary()["clusters"])
+        more = "jobs: one that is split counts on each of its clusters" in printed(result)
+        return of_clusters > result.tally.grid["jobs"][0], more
+
+    assert counts("gs") == (True, True)
+    assert counts("dll") == (False, False)

@@ -104,7 +104,7 @@ def test_other_profiles_have_no_run_time(tmp_path):
             "jobs[0]: profile is 'x'; accepted: one of the profiles",
         ),
         ("[" * 100_000, "recursion"),
-        ('{"a": ' + "9" * 5000 + "}", "digits"),
+        ('{"a": ' + "9" * 5000 + "}", "found a number of 5,000 digits;"),
     ],
 )
 def test_bad_workloads(tmp_path, content, found):
