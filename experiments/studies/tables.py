@@ -178,8 +178,16 @@ class StudyTables:
         return found.astype(dict.fromkeys(COUNTED, "Int64") | {"surely_worse": "boolean"})
 
     def _is_fixed(self, runs: pd.DataFrame) -> bool:
-        """Tell whether nothing is random in a policy's runs of a setting: they are all the same."""
-        return self.study.replications.window is None and not seeds_matter(runs)
+        """Tell whether a policy's runs of a setting come to the same whatever the seed.
+
+        Those of a whole log do if its jobs are served the same to the last bit, though deadlines
+        that nobody heeds are drawn.
+        """
+        if self.study.replications.window is not None:
+            return False
+        served = [name for name in (self.metric, *SERVED) if name in runs]
+        same = self.whole_logs and bool((runs[served].nunique(dropna=False) <= 1).all())
+        return same or not seeds_matter(runs)
 
     def _compared(self, shared: pd.DataFrame, fixed: set[str]) -> Iterator[dict[str, Any]]:
         """Yield rows of `ranking`, from a column for each policy; none without a replication."""
@@ -236,7 +244,7 @@ class StudyTables:
                 replications = runs["replication"].unique()
                 fixed = {value for value in samples if self._is_fixed(of_values[value])}
                 for value, sample in samples.items() if self.whole_logs else ():
-                    if len(sample) > 1 and value in fixed:  # whatever the seed
+                    if len(sample) > 1 and not seeds_matter(of_values[value]):  # whatever the seed
                         samples[value] = pd.Series(sample.iloc[0], index=replications)
                 for one, other in combinations(samples, 2):
                     shared = common({"one": samples[one], "other": samples[other]})
@@ -305,6 +313,8 @@ class StudyTables:
         return runs.set_index("replication")[self.metric].dropna()
 
 
+SERVED = ("mean_wait", "mean_turnaround", "mean_bounded_slowdown")
+"""Metrics that no two schedules of the same jobs share but by chance."""
 COUNTED = ("rank", "n", "better", "worse", "unstable", "rejected")
 RANKED = (
     *("rank", "policy", "n", "mean", "half_width", "difference", "difference half_width"),
