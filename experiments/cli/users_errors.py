@@ -16,6 +16,7 @@ import click
 from agents.error_context import blame_of
 from agents.importing import CODE, OURS
 from grid.errors import GridError
+from grid.foreign import plain
 
 _OURS = [CODE / package for package in OURS]
 _PYTHON = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
@@ -25,6 +26,8 @@ _BETWEEN = {"click", "mesa", "numba"}
 
 TRACEBACK = "METASCHED_TRACEBACK"
 """Environment variable: if it is set, exceptions are shown with all frames."""
+LONGEST = 1000
+"""Characters of a line of a user's exception that are shown, unless all frames are."""
 HINT = f"other frames are left out; --traceback, or {TRACEBACK}=1, has them"
 
 
@@ -74,7 +77,9 @@ def told(error: BaseException) -> str:
         _cut(shown, bool(blame))
     lines = shown.format() if shown.stack else shown.format_exception_only()
     hint = [f"metasched: {HINT}\n"] if len(shown.stack) < count else []
-    return "".join([*(f"metasched: {line}\n" for line in first), *lines, *hint])
+    text = "".join([*(f"metasched: {line}\n" for line in first), *lines, *hint])
+    most = len(text) if is_whole() else LONGEST
+    return "".join(f"{plain(line, most)}\n" for line in text.split("\n")[:-1])
 
 
 def in_a_line(error: BaseException) -> str:

@@ -191,7 +191,7 @@ def _rows(path: Path) -> list[Row]:
             )
         rows.append(
             Row(
-                _read(_whole, job, f"{place}: job", "a whole number"),
+                _read(_whole, job, f"{place}: job", "a whole number of 64 bits"),
                 _read(_seconds, arrival, f"{place}: arrival", "seconds"),
                 _read(_processors, size, f"{place}: size", "a whole number from 1"),
                 _read(_seconds, start, f"{place}: start", "seconds") if start else None,

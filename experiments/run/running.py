@@ -169,7 +169,8 @@ def run(
             f"run: found {quoted(scenario)}; accepted: a Scenario, the name of one, or its file"
         )
     for name, path in (("out", out), ("events", events)):
-        if not isinstance(path, str | os.PathLike | None) or "\0" in os.fspath(path or ""):
+        given = path if isinstance(path, str | os.PathLike) else ""
+        if path is not None and (not os.fspath(given) or "\0" in os.fspath(given)):
             raise GridError(f"{name}: found {quoted(path)}; accepted: a path")
     if out is not None:
         check_folder(out)

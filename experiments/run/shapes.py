@@ -49,7 +49,13 @@ class Shape(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
 
-class JobCounts(Shape):
+class Closed(Shape):
+    """A table that has no other keys."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class JobCounts(Closed):
     """Jobs of a run."""
 
     submitted: Count
@@ -58,7 +64,7 @@ class JobCounts(Shape):
     dropped: Count = 0
 
 
-class Served(Shape):
+class Served(Closed):
     """How jobs were served and processors used, of all or of a cluster."""
 
     utilization: Known
@@ -77,10 +83,16 @@ class Served(Shape):
     restarts: Count
     preemptions: Count = 0
     lost_work: NonNegative
+    energy_kwh: Known = None
+    cost: Known = None
+    co2_kg: Known = None
 
 
 class Metrics(Served):
-    """Numbers of a run."""
+    """Numbers of a run, and those of metrics of the user's own."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Known]
 
     p95_wait: Known
     p95_bounded_slowdown: Known
@@ -127,7 +139,7 @@ class ClusterNumbers(Served):
     messages: dict[str, Count] = {}
 
 
-class BrokerNumbers(Shape):
+class BrokerNumbers(Closed):
     """What a broker knew and carried."""
 
     name: str
@@ -139,7 +151,7 @@ class BrokerNumbers(Shape):
     messages: dict[str, Count]
 
 
-class ClassNumbers(Shape):
+class ClassNumbers(Closed):
     """Numbers of a service class."""
 
     name: str
@@ -161,7 +173,7 @@ class OriginNumbers(ClassNumbers):
     migrated: Known
 
 
-class ApplicationRow(Shape):
+class ApplicationRow(Closed):
     """How good predictions were for an application."""
 
     name: str
@@ -170,14 +182,14 @@ class ApplicationRow(Shape):
     prediction_accuracy: Known
 
 
-class ApplicationNumbers(Shape):
+class ApplicationNumbers(Closed):
     """How good predictions were for those with the most jobs."""
 
     count: Count
     largest: list[ApplicationRow]
 
 
-class LinkNumbers(Shape):
+class LinkNumbers(Closed):
     """Numbers of a link, none where the global scheduler takes no account of links."""
 
     name: str
@@ -185,21 +197,21 @@ class LinkNumbers(Shape):
     saturated: NonNegative | None
 
 
-class UserNumbers(Shape):
+class UserNumbers(Closed):
     """Who used most."""
 
     count: Count
     largest: list[dict[str, Any]]
 
 
-class CleaningCounts(Shape):
+class CleaningCounts(Closed):
     """What a log lost."""
 
     records: Count
     rules: dict[str, Count]
 
 
-class SummaryShape(Shape):
+class SummaryShape(Closed):
     """A summary, as `experiments.run.summary` makes it."""
 
     scenario: str
@@ -231,6 +243,8 @@ class SummaryShape(Shape):
     unfinished: Count = 0
     why_unfinished: str = ""
     interrupted: bool = False
+    own_metrics: list[str] = []
+    seed_schedules: list[Any] = []
 
 
 def check_shape(shape: type[Shape], value: Any, where: str) -> None:
@@ -249,4 +263,7 @@ def check_shape(shape: type[Shape], value: Any, where: str) -> None:
         start = f"{where}: {place}" if place else where
         if error["type"] == "missing":
             raise GridError(f"{start}: missing; accepted: what a run writes there") from None
-        raise GridError(f"{start}: found {quoted(error['input'])}; {accepted([error])}") from None
+        if error["type"] == "extra_forbidden":
+            raise GridError(f"{start}: unknown key; accepted: what a run writes there") from None
+        found = "null" if error["input"] is None else quoted(error["input"])
+        raise GridError(f"{start}: found {found}; {accepted([error])}") from None

@@ -38,13 +38,15 @@ MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""
 
 INSTEAD = {
-    "seed": "accepted: --seed N beside the scenario, which runs with any seed",
-    "platform": "accepted: [[clusters]] in the scenario's file, or --platform FILE",
+    "seed": "accepted: beside the scenario, which runs with any seed: the option or argument seed",
+    "platform": "accepted: [[clusters]] in the scenario's file, or the option of that name",
+    "workload": "accepted: before the tables of the scenario's file, or the option of that name",
 } | {
-    key: f"accepted: at the top level of the scenario's file, before its tables, or --{key}"
-    for key in ("workload", "global", "local")
+    key: "accepted: before the tables of the scenario's file, the option of that name, or the "
+    f"field {key}_scheduler"
+    for key in ("global", "local")
 }
-"""Of names that one might expect: how to say what they would."""
+"""Of names that one might expect: how to say what they would, in a shell, a file or Python."""
 
 OF_ALL = (JobSelection, DistanceCosts, EnergySettings)
 """Settings of the grid and of all global schedulers."""

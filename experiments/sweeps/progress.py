@@ -29,8 +29,8 @@ from grid.foreign import plain
 
 T = TypeVar("T")
 
-EVERY = 30.0
-"""Longest time without a line where there is no terminal, s."""
+EVERY = 1.9
+"""Time between lines where there is no terminal, s: nothing is silent for longer than 2 s."""
 
 SOON = 1.2
 """Time after which work that is usually quick is told of, s."""
@@ -178,7 +178,7 @@ class SweepProgress:
         pause = SOON
         while not ended.wait(pause):
             self._say(self._words())
-            pause = min(2 * pause, EVERY)
+            pause = EVERY
 
     def _draw(self) -> None:
         columns = [_Words(self._words), TimeElapsedColumn()]

@@ -63,6 +63,10 @@ SUMMARIES = {
     "a number beyond range": (put("wall_s", value=10**400), "401 digits"),
     "half a character": (put("\ud800", value=1), "half a character"),
     "no seed": (put("seed", value=-1), "seed"),
+    "a key that no run writes": (put("sneaky", value=1), "sneaky: unknown key"),
+    "a key of a cluster": (put("clusters", 0, "sneaky", value=1), "clusters.0.sneaky: unknown"),
+    "a metric that is no number": (put("metrics", "own", value="x"), "metrics.own: found 'x'"),
+    "null": (put("wall_s", value=None), "wall_s: found null"),
     "logs that are numbers": (put("workload", value=[1]), "workload"),
     "a time that never comes": (
         put("platform", "changes", value=[
@@ -209,7 +213,7 @@ def test_jobs_that_were_split_may_have_no_penalty(result, tmp_path):
 def test_controls_of_a_terminal_are_shown_and_not_sent(result, tmp_path):
     copy = shutil.copytree(result, tmp_path / "copy")
     summary = json.loads((copy / "summary.json").read_text())
-    summary["\x1b[2J"] = 1
+    summary["metrics"]["\x1b[2J"] = 1
     summary["clusters"][0]["name"] = "\x1b[31m"
     (copy / "summary.json").write_text(json.dumps(summary))
     log = (copy / "events.jsonl").read_text()

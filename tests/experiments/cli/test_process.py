@@ -161,6 +161,17 @@ def test_frames_of_a_text_are_shown_but_for_those_that_dataclasses_make(made, la
     assert found == ["1", "8", last]
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_an_exception_says_is_shown_cut_and_without_controls(whole, monkeypatch):
+    monkeypatch.setenv("METASCHED_TRACEBACK", "1" if whole else "")
+    with pytest.raises(ValueError, match="first") as caught:
+        exec("raise ValueError('first\\n' + 5000 * 'x' + '\\x1b[31m')")
+    *_, first, second = told(caught.value).splitlines()
+    assert first == "ValueError: first"
+    assert second.isprintable()
+    assert ("xxx...xxx" in second) is not whole
+
+
 def test_an_error_of_ours_is_shown_whole(folder, monkeypatch):
     without_frames = partial(getattr, None)
     monkeypatch.setattr("experiments.cli.available.chosen_scenario", without_frames)

@@ -161,7 +161,7 @@ def test_what_cannot_be_written_to_is_refused_before_and_nothing_is_left(tmp_pat
 def test_no_name_of_a_folder_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "users.csv").write_text("mine")
-    with pytest.raises(GridError, match="found ''; accepted: a folder"):
+    with pytest.raises(GridError, match="out: found ''; accepted: a path"):
         run(Scenario.load("quickstart").changed(jobs=5), out="")
     assert [path.name for path in tmp_path.iterdir()] == ["users.csv"]
 

@@ -86,11 +86,11 @@ def test_each_packaged_scenario_has_its_own_parameters():
             'global = "dll"\n[[sites]]\nname = "A"\nslots = 1\n',
             "mine.toml: sites: unknown key; accepted: a scenario; a file with this key is a grid",
         ),
-        ("seed = 3\n" + SITE, "mine.toml: seed: unknown key; accepted: --seed N beside the sc"),
-        (SITE + "[parameters]\nseed = 3", "mine.toml: seed: unknown parameter; accepted: --seed"),
+        ("seed = 3\n" + SITE, "mine.toml: seed: unknown key; accepted: beside the scenario, w"),
+        (SITE + "[parameters]\nseed = 3", "mine.toml: seed: unknown parameter; accepted: beside"),
         (
             SITE + '[parameters]\nworkload = "log.csv"',
-            "mine.toml: workload: unknown parameter; accepted: at the top level of the scenario's",
+            "mine.toml: workload: unknown parameter; accepted: before the tables of the scenario's",
         ),
         (
             'own_metrics = ["math:cbr"]\n' + SITE,
