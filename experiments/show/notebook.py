@@ -10,7 +10,7 @@ from experiments.scenario.scenario import Scenario
 from experiments.show.labels import label, schedulers
 from experiments.show.labels import told as told_of
 from experiments.show.numbers import listed, number
-from experiments.show.page import cluster_table, figures, templates
+from experiments.show.page import cluster_table, figures, origin_tables, templates
 from experiments.show.run_data import Ran
 from experiments.show.study_page import ranking_table
 from experiments.show.tables import Cell, Column, Table
@@ -29,15 +29,13 @@ class Told(NamedTuple):
     title: str
     facts: dict[str, str]
     sentences: list[Sentence]
-    table: Table | None = None
+    tables: list[Table]
 
 
 def html_of(thing: object) -> str:
     """Return an object as a piece of a page; all its text is escaped."""
     told = _told(thing)
-    left_out = max(0, len(told.table.rows) - ROWS) if told.table else 0
-    template = templates().get_template("notebook.html")
-    return template.render(**told._asdict(), shown=ROWS, left_out=left_out)
+    return templates().get_template("notebook.html").render(**told._asdict(), shown=ROWS)
 
 
 def text_of(thing: object) -> str:
@@ -69,7 +67,7 @@ def _(scenario: Scenario) -> Told:
     columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
     title = f"{scenario.name}: {schedulers(told['global'], told['local'], len(clusters))}"
     lines = [Sentence(scenario.title)] if scenario.title else []
-    return Told(title, facts, lines, Table("Clusters", columns, rows))
+    return Told(title, facts, lines, [Table("Clusters", columns, rows)])
 
 
 @_told.register
@@ -78,7 +76,8 @@ def _(result: Result) -> Told:
     by = schedulers(summary["global"], summary["local"], len(result.platform.clusters))
     title = f"{summary['scenario']}: {by}"
     lines = [] if result.records is None else found(Ran.of(result))
-    return Told(f"{title}, seed {result.seed}", figures(summary), lines, cluster_table(summary))
+    tables = [cluster_table(summary), *origin_tables([(title, summary)])]
+    return Told(f"{title}, seed {result.seed}", figures(summary), lines, tables)
 
 
 @_told.register
@@ -99,12 +98,12 @@ def _(replications: Replications) -> Told:
         lines = [Sentence(f"In {few} the mean queue {GREW}: {of_this}.", True)]
     lines += [Sentence(line, True) for line in replications.remarks]
     facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}
-    return Told(title, facts, lines, Table("Means", columns, rows))
+    return Told(title, facts, lines, [Table("Means", columns, rows)])
 
 
 @_told.register
 def _(outcome: StudyOutcome) -> Told:
     facts = {"runs": f"{len(outcome.runs):,} of {outcome.planned:,}", "metric": outcome.metric}
     lines = [Sentence(line) for line in outcome.sentences()]
-    ranking = ranking_table(outcome) if len(outcome.runs) else None
+    ranking = [ranking_table(outcome)] if len(outcome.runs) else []
     return Told(outcome.title or "study", facts, lines, ranking)

@@ -195,16 +195,22 @@ def _tables(runs: list[Ran]) -> list[Table]:
         )
     tables += changes_table([(ran.name, ran.platform) for ran in runs])
     of_one = [] if several else _parameters(runs)
-    return [*tables, *_origins(runs), *_users(runs), *_of_groups(runs), *of_one]
+    return [
+        *tables,
+        *origin_tables([(ran.name, ran.summary) for ran in runs]),
+        *_users(runs),
+        *_of_groups(runs),
+        *of_one,
+    ]
 
 
-def _origins(runs: list[Ran]) -> Iterator[Table]:
-    """Yield how the jobs of each origin fared, if there are several."""
+def origin_tables(runs: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[Table]:
+    """Yield how the jobs of each origin fared in runs of these names, if there are several."""
     several = len(runs) > 1
     rows = [
-        ([ran.name, row["name"] or GRID][not several :], row)
-        for ran in runs
-        for row in ran.summary.get("origins", ())
+        ([name, row["name"] or GRID][not several :], row)
+        for name, summary in runs
+        for row in summary.get("origins", ())
     ]
     names = {row["name"] for _, row in rows}
     if len(names) > 1:

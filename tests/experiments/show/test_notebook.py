@@ -98,6 +98,14 @@ def test_a_result_without_its_jobs_shows_its_numbers(result):
     assert "<li>" not in shown
 
 
+def test_a_result_shows_who_gains_by_sharing(result):
+    assert ">origin<" not in result._repr_html_()
+    changes = {"mode": "open", "local_share": 0.9, "local_scheduler": "easy"}
+    shown = metasched.run(result.scenario.changed(jobs=40, global_scheduler="dll", **changes))
+    assert ">origin<" in shown._repr_html_()
+    assert "through none: (grid)" in shown._repr_html_()
+
+
 def test_a_scenario_shows_its_clusters(result):
     shown = dataclasses.replace(result.scenario, title=HURT)._repr_html_()
     assert "<td>C4</td>" in shown
