@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
-import sys
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from experiments.cli.options import chosen_scenario, scenario_options
-from experiments.cli.process import (
-    stdout_kept,
-    users_code,
-)
-
-if TYPE_CHECKING:
-    from experiments.scenario.scenario import Scenario
-    from grid.workloads.table import Stated
-
-
-def tell_notes(
-    scenario: Scenario,
-    all_left_at: float = math.inf,
-    due: bool = True,
-    stated: Stated | None = None,
-    several: bool = False,
-) -> None:
-    """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
-    from experiments.scenario.notes import notes
-    from grid.workloads.table import NOTHING
-
-    for note in notes(scenario, all_left_at, due, stated or NOTHING, several):
-        click.echo(f"metasched: {note}", err=True)
+from experiments.cli.options import chosen_scenario, json_option, scenario_options
+from experiments.cli.process import stdout_kept, users_code
 
 
 @click.command()
 @scenario_options()
 @click.option("--all", "every", is_flag=True, help="List the platform and all parameters.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: Any) -> None:
     """Check SCENARIO without simulating it, and list the parameters that it changes.
 
@@ -53,13 +28,15 @@ def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: An
         from experiments.cli.listing import described, print_parameters
         from experiments.scenario.notes import notes
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         with users_code(), telling(f"reading {scenario}"):
             chosen = chosen_scenario(scenario, **options)
             model = chosen.model(seed)
         ran, stated = chosen.as_run(model), stated_by(model.workload)
-        found = described(chosen, scenario, notes(chosen, stated=stated), ran)
-        tell_notes(chosen, stated=stated)
+        remarks = notes(chosen, stated=stated)
+        found = described(chosen, scenario, remarks, ran)
+        for note in remarks:
+            click.echo(f"metasched: {note}", err=True)
         if as_json:
             click.echo(json.dumps(found, allow_nan=False), file=stdout)
         else:
@@ -71,7 +48,7 @@ _OF_PAPER = click.option("--paper", metavar="KEY", help="Those of a paper, such 
 
 @click.command()
 @_OF_PAPER
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def scenarios(paper: str | None, as_json: bool) -> None:
     """List the scenarios that come with metasched."""
     from experiments.sweeps.progress import telling
@@ -84,7 +61,7 @@ def scenarios(paper: str | None, as_json: bool) -> None:
 @click.command()
 @click.option("--level", type=click.Choice(["global", "local"]), help="Those of one level.")
 @_OF_PAPER
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def policies(level: str | None, paper: str | None, as_json: bool) -> None:
     """List the global and local schedulers that come with metasched."""
     from experiments.sweeps.progress import telling

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
-from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from experiments.cli.options import PLACE, Number
+from experiments.cli.options import PLACE, Number, json_option
 from experiments.cli.process import Commands, going_on, stdout_kept, users_code
 
 if TYPE_CHECKING:
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
 
     from experiments.bench.measurement import Measurement
     from experiments.sweeps.progress import SweepProgress
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 
 
 @click.group(cls=Commands)
@@ -35,7 +31,7 @@ def bench() -> None:
     is_flag=True,
     help="Instead: beside C++ that does the same, compiled now from the source repository.",
 )
-@_JSON
+@json_option
 def kernel(native: bool, as_json: bool) -> None:
     """Measure how many jobs the kernel simulates in a CPU second."""
     from experiments.sweeps.progress import telling
@@ -46,7 +42,7 @@ def kernel(native: bool, as_json: bool) -> None:
 
 
 @bench.command()
-@_JSON
+@json_option
 def queues(as_json: bool) -> None:
     """Measure what twice as many jobs cost where ever more wait."""
     from experiments.sweeps.progress import telling
@@ -68,7 +64,7 @@ def _add(name: str, module: str, function: str, what: str) -> None:
             found = getattr(import_module(f"experiments.{module}"), function)()
         _print(found, as_json)
 
-    bench.command(name, help=f"Measure {what}.")(_JSON(measure))
+    bench.command(name, help=f"Measure {what}.")(json_option(measure))
 
 
 MEASURES = {
@@ -105,7 +101,7 @@ for _name, (_module, _function, _what) in MEASURES.items():
 @click.option(
     "--out", type=PLACE, metavar="DIR", help="Keep finished runs there (default: NAME-clusters)."
 )
-@_JSON
+@json_option
 def clusters(
     grid: str,
     jobs: int,
@@ -134,7 +130,7 @@ def clusters(
         from experiments.sweeps.forecast import Forecast
 
     seeds, piece = range(seed, seed + replications), count()
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         folder = Path(out or f"{Path(grid).stem}-clusters")
         with going_on("the same command", folder), users_code():
             chosen = Clusters(grid, folder, jobs, load, federation)

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import click
 
-from experiments.cli.options import PLACE, chosen_workload, traceback_option
+from experiments.cli.options import (
+    PLACE,
+    chosen_workload,
+    json_option,
+    traceback_option,
+    workload_now_option,
+)
 from experiments.cli.process import FAILED, stdout_kept, users_code
 from grid.errors import GridError
 
@@ -15,7 +21,7 @@ from grid.errors import GridError
 @click.command()
 @click.argument("scheduler", metavar="SCHEDULER")
 @traceback_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def check(scheduler: str, as_json: bool) -> None:
     """Try SCHEDULER in small grids, and say what is wrong.
 
@@ -40,14 +46,8 @@ def check(scheduler: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("result", type=PLACE, metavar="RESULT")
-@click.option(
-    "--workload",
-    multiple=True,
-    type=PLACE,
-    metavar="FILE",
-    help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@workload_now_option
+@json_option
 def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
     """Check RESULT against its platform and workload.
 

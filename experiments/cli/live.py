@@ -19,6 +19,7 @@ from experiments.cli.options import (
     Duration,
     Number,
     chosen_scenario,
+    json_option,
     scenario_options,
     traceback_option,
 )
@@ -267,7 +268,7 @@ def drain(state: str, site: str, undo: bool, dry_run: bool) -> None:
 @click.argument("jobs", nargs=-1, type=Number(1), metavar="[JOB]...")
 @click.option("--futures", type=Number(2), default=100, show_default=True, help="To draw.")
 @click.option("--seed", type=Number(0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 @traceback_option
 def forecast(state: str, jobs: tuple[int, ...], futures: int, seed: int, as_json: bool) -> None:
     """Tell when each JOB, or all that wait or run, will start and end, and where.
@@ -310,7 +311,7 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
 @scenario_options(metrics=False)
 @click.option("--jobs", type=Number(1), default=100, show_default=True, help="To forecast.")
 @click.option("--futures", type=Number(2), default=100, show_default=True, help="Of each.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def hindcast(
     seed: int, jobs: int, futures: int, as_json: bool, scenario: str, **options: Any
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.cli.options import PLACE, Number
+from experiments.cli.options import PLACE, Number, json_option
 
 if TYPE_CHECKING:
     from experiments.logs.character import Character
@@ -49,7 +49,7 @@ _SPEED = click.option(
 @click.option(
     "--out", type=PLACE, metavar="DIR", help="Write log.json and a figure, log.svg and .png, there."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def inspect(
     log: str,
     format_: str | None,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from experiments.cli.options import Number, Numbers
+from experiments.cli.options import Number, Numbers, Option, adding, given_beside, json_option
 from experiments.cli.process import Commands
 from grid.errors import GridError
 
@@ -22,6 +20,14 @@ def maxutil() -> None:
     """
 
 
+_DIST = click.option(
+    "--dist",
+    "distributions",
+    multiple=True,
+    required=True,
+    metavar="LAW",
+    help="Sizes of a component: U[a,b], D(q)[a,b] or swf:FILE.",
+)
 _CLUSTERS = click.option("--clusters", type=Number(1), metavar="C", help="(default: 4)")
 _SIZES = click.option(
     "--size",
@@ -51,20 +57,12 @@ _DRAWS = click.option(
     help="Draws of LAW that a job's size is the sum of, where that is split or total "
     "(default: one for each cluster).",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 
 
-def _options(dependent: bool) -> Callable[..., Any]:
+def _options(dependent: bool) -> Option:
     """Return what adds the options that describe jobs and clusters."""
-    options = [
-        click.option(
-            "--dist",
-            "distributions",
-            multiple=True,
-            required=True,
-            metavar="LAW",
-            help="Sizes of a component: U[a,b], D(q)[a,b] or swf:FILE.",
-        ),
+    return adding(
+        _DIST,
         _CLUSTERS,
         _SIZES,
         _ZERO,
@@ -75,15 +73,8 @@ def _options(dependent: bool) -> Callable[..., Any]:
             is_flag=True,
             help="Deterministic service, all jobs in step: approximation (eq. 4).",
         ),
-        _JSON,
-    ]
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+        json_option,
+    )
 
 
 @maxutil.command(short_help="Jobs that name the cluster of each component: exact.")
@@ -112,14 +103,7 @@ def unordered(as_json: bool, **options: Any) -> None:
 
 
 @maxutil.command(short_help="Any of them, also FPFS and other service times: simulated.")
-@click.option(
-    "--dist",
-    "laws",
-    multiple=True,
-    required=True,
-    metavar="LAW",
-    help="Sizes of a component: U[a,b], D(q)[a,b] or swf:FILE.",
-)
+@_DIST
 @click.option(
     "--request",
     type=click.Choice(["unordered", "ordered", "total"]),
@@ -203,10 +187,10 @@ def unordered(as_json: bool, **options: Any) -> None:
     help="FPFS, poisson: the queue shall reach neither 0 nor this (default: 2000).",
 )
 @click.option("--seed", type=Number(0), default=0, show_default=True)
-@_JSON
+@json_option
 def simulate(
     as_json: bool,
-    laws: tuple[str, ...],
+    distributions: tuple[str, ...],
     clusters: int | None,
     sizes: tuple[int, ...],
     jobs: int,
@@ -226,24 +210,14 @@ def simulate(
         from experiments.maxutil.simulate import simulated
         from experiments.maxutil.system import System
         from experiments.maxutil.unread import without_effect
-    if len(laws) > 1:
-        raise GridError(f"--dist: found {len(laws)}; accepted: one")
-    system = System(each_size(clusters, sizes), laws[0], **options)
-    if unread := without_effect(_given(), system, method):
+    if len(distributions) > 1:
+        raise GridError(f"--dist: found {len(distributions)}; accepted: one")
+    system = System(each_size(clusters, sizes), distributions[0], **options)
+    if unread := without_effect([*given_beside(())], system, method):
         click.echo(f"metasched: {unread}", err=True)
     with telling(f"simulating {jobs:,} jobs at a time"):
         answer = simulated(system, jobs, seed, method, waiting, threshold, start, bound)
     answer.show(as_json)
-
-
-def _given() -> list[str]:
-    """Return the names of the options that the user gave."""
-    context = click.get_current_context()
-    return [
-        name
-        for name in context.params
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    ]
 
 
 def _answer(request: str, as_json: bool, options: dict[str, Any]) -> None:

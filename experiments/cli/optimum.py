@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from experiments.cli.options import PLACE, Number, chosen_workload
+from experiments.cli.options import PLACE, Number, chosen_workload, json_option, workload_now_option
 from experiments.cli.process import FAILED
 
 
@@ -44,7 +44,7 @@ from experiments.cli.process import FAILED
     is_flag=True,
     help="Have the grid run the schedule, and one that ignores links, on links that jobs share.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def oas(
     instance: str,
     slot: float | None,
@@ -97,13 +97,7 @@ def oas(
     metavar="FILE",
     help="Mode open: its event log (default: RESULT/events.jsonl).",
 )
-@click.option(
-    "--workload",
-    multiple=True,
-    type=PLACE,
-    metavar="FILE",
-    help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
-)
+@workload_now_option
 @click.option(
     "--time-limit",
     type=Number(0, whole=False, above=True),
@@ -112,7 +106,7 @@ def oas(
     metavar="S",
     help="Seconds for each round.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def gap(
     result: str,
     first: int | None,
@@ -151,7 +145,7 @@ def gap(
 @click.option("--pick", type=Number(1), metavar="K", help="Show schedule K in full.")
 @click.option("--plot", type=PLACE, metavar="FILE", help="Draw the front there (.png, .pdf, .svg).")
 @click.option("--seed", type=Number(0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def pareto(
     jobs: str, processors: int, pick: int | None, plot: str | None, seed: int, as_json: bool
 ) -> None:

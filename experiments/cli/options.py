@@ -182,6 +182,29 @@ def _show_all_frames(context: click.Context, _: click.Parameter, wanted: bool) -
         context.call_on_close(lambda: os.environ.update({TRACEBACK: before}))
 
 
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""What adds an option or argument, or several, to a command."""
+
+
+def adding(*options: Option) -> Option:
+    """Return what adds options and arguments to a command, of which the first is shown first."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+workload_now_option = click.option(
+    "--workload",
+    multiple=True,
+    type=PLACE,
+    metavar="FILE",
+    help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
+)
 traceback_option = click.option(
     "--traceback",
     is_flag=True,
@@ -191,9 +214,7 @@ traceback_option = click.option(
 )
 
 
-def scenario_options(
-    required: bool = True, metrics: bool = True
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def scenario_options(required: bool = True, metrics: bool = True) -> Option:
     """Return what adds the options that say what a scenario is to be run with.
 
     Parameters
@@ -210,53 +231,44 @@ def scenario_options(
         metavar="MODULE:FUNCTION",
         help="A metric of your own, which is imported and run (docs/own-metric.md).",
     )
-    options = reversed(
-        (
-            click.argument("scenario", required=required),
-            click.option(
-                "--workload",
-                multiple=True,
-                type=PLACE,
-                metavar="FILE",
-                help="A log or table of jobs (docs/logs.md); CLUSTER=FILE for each site.",
-            ),
-            click.option(
-                "--platform",
-                type=PLACE,
-                metavar="FILE",
-                help="Clusters and links (.toml, or SimGrid's .xml).",
-            ),
-            click.option(
-                "--global",
-                "global_",
-                metavar="NAME",
-                help="Global scheduler, or module:Class, which is imported and run.",
-            ),
-            click.option(
-                "--local",
-                metavar="NAME",
-                help="Local scheduler, or module:Class, which is imported and run.",
-            ),
-            click.option(
-                "--predictor",
-                metavar="NAME",
-                help="Predictor of run times, or module:Class, which is imported and run.",
-            ),
-            click.option(
-                "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
-            ),
-            *([own_metrics] if metrics else []),
-            click.option("--seed", type=Number(0), default=0, show_default=True),
-            traceback_option,
-        )
+    return adding(
+        click.argument("scenario", required=required),
+        click.option(
+            "--workload",
+            multiple=True,
+            type=PLACE,
+            metavar="FILE",
+            help="A log or table of jobs (docs/logs.md); CLUSTER=FILE for each site.",
+        ),
+        click.option(
+            "--platform",
+            type=PLACE,
+            metavar="FILE",
+            help="Clusters and links (.toml, or SimGrid's .xml).",
+        ),
+        click.option(
+            "--global",
+            "global_",
+            metavar="NAME",
+            help="Global scheduler, or module:Class, which is imported and run.",
+        ),
+        click.option(
+            "--local",
+            metavar="NAME",
+            help="Local scheduler, or module:Class, which is imported and run.",
+        ),
+        click.option(
+            "--predictor",
+            metavar="NAME",
+            help="Predictor of run times, or module:Class, which is imported and run.",
+        ),
+        click.option(
+            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
+        ),
+        *([own_metrics] if metrics else []),
+        click.option("--seed", type=Number(0), default=0, show_default=True),
+        traceback_option,
     )
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in options:
-            command = option(command)
-        return command
-
-    return add
 
 
 def chosen_scenario(

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.cli.options import PLACE, Number, chosen_scenario, given_beside, scenario_options
+from experiments.cli.options import (
+    PLACE,
+    Number,
+    chosen_scenario,
+    given_beside,
+    json_option,
+    scenario_options,
+)
 from experiments.cli.process import end_interrupted, users_code
 
 if TYPE_CHECKING:
@@ -168,14 +175,15 @@ def _check_own(page: str) -> None:
 
 def _compile(scenario: Scenario, seed: int) -> None:
     """Compile what a scenario needs, which also tells whether it can be run."""
-    from experiments.cli.available import tell_notes
+    from experiments.scenario.notes import notes
     from experiments.sweeps.compiling import saying_when_compiling
     from grid.workloads.table import stated_by
 
     with saying_when_compiling(always=True):
         model = scenario.model(seed)
         model.world.compile()
-    tell_notes(scenario, stated=stated_by(model.workload))
+    for note in notes(scenario, stated=stated_by(model.workload)):
+        click.echo(f"metasched: {note}", err=True)
 
 
 @click.command()
@@ -187,7 +195,7 @@ def _compile(scenario: Scenario, seed: int) -> None:
     metavar="FILE",
     help="The run's event log (default: RESULT/events.jsonl).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
     """Tell the story of JOB (its number) in RESULT; of several of one number, that of each.
 

@@ -169,12 +169,15 @@ def going_on(by: str, kept: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def stdout_kept() -> Iterator[TextIO]:
-    """Give standard output, and have all else that is printed go to standard error.
+def stdout_kept(kept: bool = True) -> Iterator[TextIO]:
+    """Give standard output; if it is kept, all else that is printed goes to standard error.
 
     That holds for prints of compiled code too, and to the end of the process for those of threads
     and at exit.
     """
+    if not kept:
+        yield sys.stdout
+        return
     try:
         printed, instead = sys.stdout.fileno(), sys.stderr.fileno()
     except io.UnsupportedOperation:  # they are no files, as in a test

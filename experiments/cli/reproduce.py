@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import click
 
-from experiments.cli.options import PLACE, Figures, Number
+from experiments.cli.options import PLACE, Figures, Number, Option, adding
 from experiments.cli.process import Commands, stdout_kept
-
-Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @click.group(cls=Commands)
@@ -25,7 +20,6 @@ def reproduce() -> None:
 def _add(paper: str, what: str, *options: Option) -> None:
     """Add the command of a paper, which runs what it says, with options of its own."""
     said = f"Run {what} of `{paper}` again"
-    command: Callable[..., Any] = partial(_carry_out, paper)
     output = (
         click.option(
             "--out",
@@ -39,8 +33,7 @@ def _add(paper: str, what: str, *options: Option) -> None:
             "--json", "as_json", is_flag=True, help="Print the result as JSON, alone on stdout."
         ),
     )
-    for option in reversed((*options, *output)):
-        command = option(command)
+    command = adding(*options, *output)(partial(_carry_out, paper))
     help_ = f"{said}: tables, pictures and a verdict on each claim."
     short = f"{said}, with a verdict on each claim."
     reproduce.command(paper, help=help_, short_help=short)(command)
@@ -67,7 +60,7 @@ def _carry_out(paper: str, out: str, as_json: bool, table: str | None = None, **
     run = (
         module.Paper(**given).reproduce if table is None else partial(module.TABLES[table], **given)
     )
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         with SweepProgress(Console(stderr=True)) as progress:
             report = run(Path(out), progress)
         report.write(Path(out))

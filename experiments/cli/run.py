@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.cli.available import tell_notes
 from experiments.cli.options import (
     PLACE,
     Duration,
@@ -124,7 +122,7 @@ def run(
         _replicate(scenario, options, seed, replications, asked.out, as_json)
         return
     _check_seen(asked, as_json)
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         result = _run_once(scenario, options, seed, asked, as_json)
         if asked.rounds is not None:
             _write_rounds(result, asked.rounds)
@@ -260,6 +258,7 @@ def _replicate(
 
     with telling("loading"):
         from experiments.run.files import check_folder
+        from experiments.scenario.notes import notes
         from experiments.show.numbers import counted
         from experiments.show.run_tables import print_replications
         from experiments.sweeps.observations import NOT_RANDOM
@@ -267,7 +266,7 @@ def _replicate(
         from experiments.sweeps.run_store import RUNS
         from experiments.sweeps.starting import cores
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         kept = None if out is None else Path(out) / RUNS
         again = going_on("the same command", kept)
         with again, users_code(), SweepProgress(Console(stderr=True)) as progress:
@@ -279,7 +278,8 @@ def _replicate(
         if out is not None:
             write(found, text, Path(out))
         due = found.deadlines is not None
-        tell_notes(chosen, found.all_left_at, due, found.stated, several=True)
+        for note in notes(chosen, found.all_left_at, due, found.stated, several=True):
+            click.echo(f"metasched: {note}", err=True)
         if as_json:
             if not found.random:
                 click.echo(f"metasched: {NOT_RANDOM}", err=True)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from experiments.cli.options import (
     PLACE,
     Duration,
     Number,
     chosen_scenario,
+    given_beside,
+    json_option,
     scenario_options,
     traceback_option,
 )
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--dask", metavar="ADDRESS", help="Have workers of this Dask scheduler do the runs.")
 @click.option("--resume", is_flag=True, help="Go on with the study in --out.")
 @traceback_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def study(
     study: str, out: str, workers: int | None, dask: str | None, resume: bool, as_json: bool
 ) -> None:
@@ -57,7 +57,7 @@ def study(
         from experiments.studies.undefined import failures
         from experiments.sweeps.observations import why_left
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         with going_on("the same command with --resume", Path(out)), users_code():
             with telling(f"trying what {study} names, and compiling what is not compiled yet"):
                 loaded = Study.load(study)
@@ -88,7 +88,7 @@ def study(
 @click.option(
     "--width", type=Number(0, whole=False, above=True), default=0.005, help="(default: 0.005)"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def saturation(
     seed: int, replications: int, width: float, as_json: bool, scenario: str, **options: Any
 ) -> None:
@@ -107,7 +107,7 @@ def saturation(
         from experiments.sweeps.saturation import find_saturation
         from experiments.sweeps.starting import cores
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         told = Console(stderr=True, markup=False, highlight=False)
         with users_code(), SweepProgress(told, quiet=True) as watch:
             chosen = chosen_scenario(scenario, **options)
@@ -127,10 +127,9 @@ def saturation(
 
 def _cloned(chosen: Scenario, *how: Any) -> tuple[Any, Any]:
     """Return a policy that was cloned, and what shows it."""
-    context = click.get_current_context()
-    for name in ("method", "steps", "workers"):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise GridError(f"--{name}: found with --teacher; accepted: one of them")
+    for name in given_beside(()):
+        if name in ("--method", "--steps", "--workers"):
+            raise GridError(f"{name}: found with --teacher; accepted: one of them")
     try:
         from experiments.learning.cloning import clone
     except ImportError as error:
@@ -182,7 +181,7 @@ def _cloned(chosen: Scenario, *how: Any) -> tuple[Any, Any]:
     "--window", type=Duration(), default="1w", show_default=True, help="Of a log, that a run has."
 )
 @click.option("--workers", type=Number(1), metavar="N", help="Processes (default: all cores).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@json_option
 def learn(
     seed: int,
     out: str,
@@ -214,13 +213,12 @@ def learn(
         from experiments.scenario.notes import notes
         from experiments.sweeps.starting import cores
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+    with stdout_kept(as_json) as stdout:
         told = Console(stderr=True, markup=False, highlight=False)
         with users_code(), SweepProgress(told) as watch:
             chosen = chosen_scenario(scenario, **options)
             check_files([(out, "a policy")], None, chosen.logs)
-            given = click.get_current_context().get_parameter_source("window")
-            if chosen.workload is None and given is ParameterSource.COMMANDLINE:
+            if chosen.workload is None and "--window" in given_beside(()):
                 raise GridError("--window: found for synthetic jobs; accepted with --workload")
             watch.prepare("trying a first run, which compiles what is not compiled yet")
             if teacher is None:

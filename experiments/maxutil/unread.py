@@ -43,14 +43,15 @@ UNREAD: tuple[tuple[tuple[str, ...], str, Callable[[System, str], bool]], ...] =
 def without_effect(given: Collection[str], system: System, method: str) -> str:
     """Return in a line which of the options that were given mean nothing, and why.
 
-    >>> without_effect(["cv", "seed"], System((32,), "U[1,4]"), "heavy")
+    >>> without_effect(["--cv", "--seed"], System((32,), "U[1,4]"), "heavy")
     'options without effect: --cv (service is not hyperexponential)'
-    >>> without_effect(["seed"], System((32,), "U[1,4]"), "heavy")
+    >>> without_effect(["--seed"], System((32,), "U[1,4]"), "heavy")
     ''
     """
     reasons = []
     for names, why, applies in UNREAD:
-        found = [f"--{name.replace('_', '-')}" for name in names if name in given]
+        options = (f"--{name.replace('_', '-')}" for name in names)
+        found = [each for each in options if each in given]
         if found and applies(system, method):
             reasons.append(f"{', '.join(found)} ({why})")
     return f"options without effect: {'; '.join(reasons)}" if reasons else ""
