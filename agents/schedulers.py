@@ -34,7 +34,7 @@ from agents.muscle.reports import Reports
 from agents.protocols import Cluster, Grid, NamedAgent
 from agents.selection import FpfsSettings, JobSelection, as_number
 from agents.view import Job, KnownCluster, KnownQueues
-from grid.errors import GridError, PlacementError
+from grid.errors import GridError, PlacementError, blaming
 from grid.foreign import quoted
 from grid.kernel.state import LOCAL, QUEUES, REJECT, WAIT
 from grid.names import lack_of
@@ -151,10 +151,8 @@ class GlobalScheduler(Scheduler, GlobalRules):
         as_set: JobSelection = self.model.settings(JobSelection)
         if not self.selection:
             return as_set
-        try:
+        with blaming(type(self).__name__):
             return replace(as_set, selection=self.selection)
-        except GridError as error:
-            raise GridError(f"{type(self).__name__}: {error}") from None
 
     @cached_property
     def max_jumps(self) -> float:  # type: ignore[override]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from numbers import Real
 from typing import Any
@@ -31,6 +33,21 @@ class PlatformError(GridError):
 
 class PlacementError(GridError):
     """A scheduler asked for processors that do not exist or are not free."""
+
+
+@contextmanager
+def blaming(where: object) -> Iterator[None]:
+    """Have errors begin with `where`: the file and the key that are to blame.
+
+    >>> with blaming("mine.toml: local"):
+    ...     raise GridError("found 3; accepted: a name")
+    Traceback (most recent call last):
+    grid.errors.GridError: mine.toml: local: found 3; accepted: a name
+    """
+    try:
+        yield
+    except GridError as error:
+        raise GridError(f"{where}: {error}") from None
 
 
 def require(accepted: bool, parameter: str, found: Any, what: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from agents.pace.formula import Formula
 from agents.pace.packaged import checked_keys, named
 from agents.pace.templates import TEMPLATES
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.names import meant
 
@@ -113,7 +113,5 @@ def _subtask(where: str, number: int, table: Mapping[str, Any]) -> Subtask:
 
 
 def _formula(where: str, text: Any) -> Formula:
-    try:
+    with blaming(where):
         return Formula(text)
-    except GridError as error:
-        raise GridError(f"{where}: {error}") from None

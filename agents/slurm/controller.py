@@ -25,7 +25,7 @@ from agents.slurm.records import with_included
 from agents.slurm.ticks import next_tick, ticked
 from agents.slurm.usage import Association, Usage, classic, fair_tree
 from agents.slurm.waiting import MINUTE, Entry, Waiting, hindrance, lack_of_nodes, time_limit
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.kernel.state import FREE
 from grid.named_files import alone
 from grid.settings import Checked, setting
@@ -64,10 +64,8 @@ class SlurmSettings(Checked):
         GridError
             If it cannot be used.
         """
-        try:
+        with blaming("slurm_qos"):
             return read_qos(self.slurm_qos, self.preempts_by_qos) if self.slurm_qos else {}
-        except GridError as error:
-            raise GridError(f"slurm_qos: {error}") from None
 
     @property
     def preempts_by_qos(self) -> bool:
@@ -84,10 +82,8 @@ class SlurmSettings(Checked):
         GridError
             If it cannot be used.
         """
-        try:
+        with blaming("slurm_conf"):
             return read_conf(self.slurm_conf) if self.slurm_conf else Conf()
-        except GridError as error:
-            raise GridError(f"slurm_conf: {error}") from None
 
 
 class SlurmScheduler(PlanningScheduler):

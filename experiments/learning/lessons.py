@@ -22,7 +22,7 @@ from experiments.studies.parts import Parts, since_the_first
 from experiments.studies.study_run import StudyRun, numbers_of
 from experiments.studies.workloads import WINDOW
 from experiments.sweeps.inputs import read_once
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.logs.calendar import clock_at, written
 from grid.names import meant
@@ -103,10 +103,8 @@ class Lessons:
         arrivals = since_the_first(table)
         first_job = float(table.jobs["arrival"][0])
         start = "" if table.start is None else written(clock_at(table.start, first_job))
-        try:
+        with blaming("--window"):
             parts = Parts.of_log(arrivals, window, [scenario], read, digests)
-        except GridError as error:
-            raise GridError(f"--window: {error}") from None
         if len(parts.fit) < 2 * LEAST:
             name = ", ".join(scenario.logs)
             raise GridError(

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from agents.oas import Answer, Instance, approximate, solve
 from experiments.show.numbers import duration, percent, time_scale
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.strict import json_of, text_of
 
 if TYPE_CHECKING:
@@ -28,10 +28,8 @@ def read_instance(path: str) -> Instance:
         If it cannot be read, is no JSON, or no instance; the message names the file and the key.
     """
     given = json_of(text_of(path, "a JSON file"), path, "a JSON file")
-    try:
+    with blaming(path):
         return Instance.from_dict(given)
-    except GridError as error:
-        raise GridError(f"{path}: {error}") from None
 
 
 def answer_to(

@@ -23,7 +23,7 @@ from experiments.run.shapes import GREATEST, LARGEST, SummaryShape, check_shape
 from experiments.run.whose import WHOSE
 from experiments.scenario.checked import checked, kinds_for
 from experiments.scenario.parameters import Parameters, with_settings
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.foreign import plain, quoted
 from grid.metrics.energy import NAMES
 from grid.metrics.performance import weights_per_cluster
@@ -106,10 +106,8 @@ class ResultFiles:
         where = str(folder / SUMMARY)
         platform = platform_of(summary["platform"], where)
         parameters = parameters_of(summary, where)
-        try:
+        with blaming(f"{where}: parameters"):
             weights_per_cluster(parameters.weights, platform.names)
-        except GridError as error:
-            raise GridError(f"{where}: parameters: {error}") from None
         return cls(folder, summary, _rows(folder / JOBS), platform, parameters)
 
 

@@ -141,15 +141,6 @@ def checked(
 
 
 @contextmanager
-def blaming(where: str) -> Iterator[None]:
-    """Have errors begin with `where`: the file and the key that are to blame."""
-    try:
-        yield
-    except GridError as error:
-        raise GridError(f"{where}: {error}") from error
-
-
-@contextmanager
 def naming(where: str, parameters: Parameters) -> Iterator[None]:
     """Have errors that begin with the name of a parameter say whose it is: first of all `where`."""
     try:

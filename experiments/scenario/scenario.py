@@ -23,7 +23,6 @@ from experiments.run.own_metrics import check_names
 from experiments.scenario.assignments import read_settings
 from experiments.scenario.checked import (
     ScenarioError,
-    blaming,
     checked,
     kinds_for,
     naming,
@@ -37,6 +36,7 @@ from experiments.scenario.platform import of_log, on, sized
 from experiments.scenario.recorded import as_it_was, chosen
 from experiments.scenario.toml import Instead, read_toml
 from experiments.show.display import Shown
+from grid.errors import blaming
 from grid.foreign import plain, quoted
 from grid.metrics.performance import Criteria
 from grid.platform.changes import Failures

@@ -28,7 +28,7 @@ from experiments.run.whose import WHOSE
 from experiments.scenario.unread import STAGING
 from experiments.show.gantt_layout import lay
 from experiments.show.labels import schedulers
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.kernel.statistics import SLOWDOWN_BOUND
 from grid.logs.calendar import read, zone_of
 from grid.metrics.fairness import wait_ginis, work_ginis
@@ -170,10 +170,8 @@ class Ran:
         for index, cluster in enumerate(self.platform.clusters):
             here = np.flatnonzero(self.parts.cluster == index)
             job = self.parts.job[here]
-            try:
+            with blaming(f"cluster {cluster.name}"):
                 blocks = lay(start[job], finish[job], self.parts.processors[here], cluster.size)
-            except GridError as error:
-                raise GridError(f"cluster {cluster.name}: {error}") from None
             of = np.full(len(blocks.part), index)
             found.append(Chart(job[blocks.part], of, blocks.first, blocks.rows))
         return Chart(*map(np.concatenate, zip(*found, strict=True)))

@@ -23,7 +23,6 @@ from experiments.run.files import check_file
 from experiments.run.own_metrics import check_names
 from experiments.run.summary import version
 from experiments.scenario.assignments import shown
-from experiments.scenario.checked import blaming
 from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import duration
@@ -52,7 +51,7 @@ from experiments.sweeps.sweep import (
     check_importable,
     try_out,
 )
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.names import meant
 from grid.platform.reading import read_platform

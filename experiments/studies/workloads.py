@@ -24,7 +24,7 @@ from experiments.studies.definition import SYNTHETIC, Definition, Replications
 from experiments.studies.parts import Bools, Floats, Parts, Reading, readings_of, since_the_first
 from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import named_files, read_once
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.jobs import JobArray
 from grid.logs.calendar import clock_at
@@ -243,10 +243,8 @@ def _read(
 ) -> StudyWorkload:
     digests = {path: digest(path) for path in paths_of(source)}
     assert isinstance(base.parameters, Parameters)
-    try:
+    with blaming(f"{where}: workloads: {name}"):
         table = read_once(digests, source, base.platform, base.parameters)
-    except GridError as error:
-        raise GridError(f"{where}: workloads: {name}: {error}") from None
     arrivals = since_the_first(table)
     deadlines = bool(np.isfinite(table.jobs["deadline"]).any())
     workload = StudyWorkload(
@@ -264,11 +262,9 @@ def _read(
     )
     if how.window is None:
         return workload
-    try:
+    with blaming(f"{where}: replications.window"):
         read = partial(read_once, digests, source)
         parts = Parts.of_log(arrivals, how.window, scenarios, read, digests)
-    except GridError as error:
-        raise GridError(f"{where}: replications.window: {error}") from None
     if len(parts.fit) < how.least:
         raise GridError(
             f"{where}: replications.window: found {parts.told(name)}; accepted: one of which there "

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.foreign import plain, quoted
 from grid.logs.calendar import SITES_CLOCK, parsed, read, seconds_until
 from grid.logs.files import number
@@ -230,10 +230,8 @@ def read_series(path: str | os.PathLike[str], name: str, start: str = "") -> Ser
         If it cannot be read, has a gap, a cell is no number, or dates do not tell of time 0.
     """
     where = f"{name}: {path}"
-    try:
+    with blaming(name):
         text = text_of(path, "a CSV file of time (s) and value")
-    except GridError as error:
-        raise GridError(f"{name}: {error}") from None
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     times: list[float] = []
     values: list[float] = []
