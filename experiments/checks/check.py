@@ -8,7 +8,6 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -80,13 +79,8 @@ def check(
         )
     grids = [*GRIDS, WIDE] if issubclass(found, GlobalScheduler) and found.spans else [*GRIDS]
     with _global_randomness():
-        told = partial(_told, tell, name)
+        told = lambda words: tell(f"{name}: {words}")  # noqa: E731
         return _Examination(name, found, grids, told, watch).verdicts()
-
-
-def _told(tell: Callable[[str], None], name: str, words: str) -> None:
-    """Say of a scheduler what is tried with it."""
-    tell(f"{name}: {words}")
 
 
 def _trials(grids: Sequence[Grid]) -> list[Piece]:

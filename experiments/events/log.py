@@ -27,7 +27,7 @@ from agents.model import GridModel
 from experiments.events.job_events import JobEvents
 from experiments.events.message_events import MESSAGE, Event
 from experiments.run.append_file import Growing
-from experiments.run.files import unwritable
+from experiments.run.files import writing
 from experiments.run.replacing import is_kept, scratch_in, sync
 from grid.errors import GridError
 
@@ -165,11 +165,9 @@ class EventLog:
     def flush(self) -> None:
         """Write what is left."""
         lines, self._lines = self._lines, []
-        try:
+        with writing(self.file.place, "events", "file"):
             self.file.write("".join(lines))
             self.file.flush()
-        except OSError as error:
-            raise unwritable(self.file.place, "events", "file", error) from None
 
 
 def _json(thing: Any) -> str:
@@ -221,11 +219,9 @@ def event_log(
         yield None
         return
     place = Path(path).absolute()
-    try:
+    with writing(path, "events", "file"):
         scratch = scratch_in(place.parent, keep)
         file = Growing(scratch / place.name, place)
-    except OSError as error:
-        raise unwritable(path, "events", "file", error) from None
     with _ended(EventLog(model, file, **facts)) as log:
         yield log
 
@@ -240,10 +236,9 @@ def resumed_log(log: EventLog) -> Iterator[None]:
         If the file is no longer there, or not as it was.
     """
     file = log.growing
-    try:
-        source = (
-            file.path if file.path.is_file() else file.place
-        )  # where it is once the run is over
+    # Once the run is over, it is at its place.
+    source = file.path if file.path.is_file() else file.place
+    with writing(file.place, "events", "file"):
         scratch = source.parent if source == file.path else scratch_in(source.parent, kept=True)
         try:
             file.go_on(scratch / file.place.name, source)
@@ -251,8 +246,6 @@ def resumed_log(log: EventLog) -> Iterator[None]:
             if source == file.place:
                 shutil.rmtree(scratch, ignore_errors=True)
             raise
-    except OSError as error:
-        raise unwritable(file.place, "events", "file", error) from None
     with _ended(log):
         yield
 
@@ -274,14 +267,13 @@ def _end(log: EventLog) -> None:
     file = log.growing
     scratch, there = file.path.parent, False
     try:
-        if file.whole:
-            log.close()
-            file.sync()
-            file.path.replace(file.place)
-            there = True
-            sync(file.place.parent)
-    except OSError as error:
-        raise unwritable(file.place, "events", "file", error) from None
+        with writing(file.place, "events", "file"):
+            if file.whole:
+                log.close()
+                file.sync()
+                file.path.replace(file.place)
+                there = True
+                sync(file.place.parent)
     finally:
         with suppress(OSError):  # of a full disk, which was told before
             file.close()

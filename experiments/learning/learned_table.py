@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, JustifyMethod
 
 from agents.learned import ranks
 from agents.learned.policy import LearnedPolicy
@@ -13,7 +12,7 @@ from experiments.learning.comparison import BEGUN
 from experiments.learning.learning import EVOLUTION, Learned
 from experiments.show.labels import heading, label, scale_of, scale_of_difference, told
 from experiments.show.numbers import counted, percent
-from experiments.show.tables import print_whole
+from experiments.show.tables import print_rows
 
 if TYPE_CHECKING:
     from experiments.learning.cloning import Cloned  # with what environments need
@@ -75,20 +74,16 @@ def _print_compared(found: Learned | Cloned, also: str, path: str, console: Cons
     apart = scale_of_difference(found.metric, scale)
     unit = f", {apart.unit}" if apart.unit else ""
     console.print(f"on {held_out} that {of_number(len(lessons.held_out))} held out:")
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("")
-    columns = heading(found.metric, scale), f"learned minus that{unit}", f"better in {of}s"
-    for column in columns:
-        table.add_column(column, justify="right")
-    table.add_column("learned is")
-    table.add_row("learned", scale.told(found.held_out), "", "", "")
+    numbers = heading(found.metric, scale), f"learned minus that{unit}", f"better in {of}s"
+    rows = [("learned", scale.told(found.held_out), "", "", "")]
     for each in found.others:
         interval = apart.told(each.difference.mean, each.difference.half_width)
         verdict = "better" if each.learned_is_better else "worse"
         verdict = verdict if each.surely else "not surely either"
         often = f"{each.better} of {len(lessons.held_out)}"
-        table.add_row(each.name, scale.told(each.mean), interval, often, verdict)
-    print_whole(table, console)
+        rows.append((each.name, scale.told(each.mean), interval, often, verdict))
+    right: dict[str, JustifyMethod] = dict.fromkeys(numbers, "right")
+    print_rows({"": "left", **right, "learned is": "left"}, rows, console)
     console.print(
         f"± 95 % interval of each difference alone; better or worse: surely, all pairs together"
         f"{also}. Other logs, loads and sites are other questions.",

@@ -5,6 +5,7 @@ A checkpoint is a line of JSON, which says of what it is, and a pickle.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -12,7 +13,6 @@ import platform
 import sys
 import time
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -27,8 +27,9 @@ from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
 from agents.wiring import reconnect
 from experiments.events.log import EventLog
-from experiments.run.files import unwritable
+from experiments.run.files import writing
 from experiments.run.observed import Observed
+from experiments.run.replacing import sync
 from experiments.run.shapes import Shape, check_shape
 from experiments.run.summary import version
 from experiments.run.writing import NewResult
@@ -146,13 +147,12 @@ class UnderWay:
             self.log.flush()
         path = Path(self.saving.path)
         try:
-            if self.log is not None:
-                self.log.growing.sync()
-            if self.new is not None:
-                self.new.jobs.sync()
-            _write(path, self)
-        except OSError as error:
-            raise unwritable(path, "checkpoint", "file", error) from None
+            with writing(path, "checkpoint", "file"):
+                if self.log is not None:
+                    self.log.growing.sync()
+                if self.new is not None:
+                    self.new.jobs.sync()
+                _write(path, self)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             raise GridError(f"checkpoint: {_culprit(self.model) or error}") from None
         self.due = time.monotonic() + self.saving.every
@@ -187,11 +187,7 @@ def _write(path: Path, thing: UnderWay) -> None:
         new.unlink(missing_ok=True)
         raise
     with suppress(OSError):  # where folders cannot be opened, this is not needed
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(path.parent)
 
 
 class _Summed:
@@ -263,7 +259,7 @@ class _Alone(Pickler):
     """Pickles an attribute of an agent without the grid around it."""
 
     def __init__(self, model: GridModel) -> None:
-        super().__init__(_Nowhere())
+        super().__init__(io.BytesIO())
         self._around = {id(each) for each in (model, model.world, *model.agents)}
 
     def persistent_id(self, thing: Any) -> Any:
@@ -271,15 +267,9 @@ class _Alone(Pickler):
         return True if id(thing) in self._around else None
 
 
-class _Nowhere:
-    def write(self, data: Any) -> int:
-        """Write nothing."""
-        return len(data)
-
-
-def _why_not(dump: Callable[[Any], None], thing: Any) -> str | None:
+def _why_not(model: GridModel, thing: Any) -> str | None:
     try:
-        dump(thing)
+        _Alone(model).dump(thing)
     except Exception as error:  # of whatever a user's object does when it is pickled
         return str(error)
     return None
@@ -288,14 +278,14 @@ def _why_not(dump: Callable[[Any], None], thing: Any) -> str | None:
 def _culprit(model: GridModel) -> str | None:
     """Return which scheduler has what cannot be pickled, in words; None if it is none of theirs."""
     for agent in (model.scheduler, *(cluster.scheduler for cluster in model.clusters)):
-        kind, dump = type(agent), _Alone(model).dump
-        if (why := _why_not(dump, kind)) is not None:
+        kind = type(agent)
+        if (why := _why_not(model, kind)) is not None:
             return (
                 f"scheduler {agent.name}: {kind.__name__} cannot be pickled: {why}; "
                 "accepted: a class of a module"
             )
         for name, thing in vars(agent).items():
-            if (why := _why_not(_Alone(model).dump, thing)) is not None:
+            if (why := _why_not(model, thing)) is not None:
                 return (
                     f"scheduler {agent.name}: attribute {name} of {kind.__name__} cannot be "
                     f"pickled: {why}; accepted: what can be, or a __getstate__ without it"

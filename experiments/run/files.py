@@ -40,10 +40,8 @@ def check_file(
         (Path(folder) / name).resolve() for name in RESULT
     }:
         raise GridError(f"{given}: found a file of the results too; accepted: another file")
-    try:
+    with writing(given, what, "file"):
         _try(given, Path(given).parent, (Path(given).name,), make)
-    except OSError as error:
-        raise unwritable(given, what, "file", error) from None
 
 
 def check_not_read(path: str | os.PathLike[str], sources: Iterable[str]) -> None:
@@ -75,10 +73,8 @@ def check_files(
 def check_folder(folder: str | os.PathLike[str]) -> None:
     """Raise `GridError` if results cannot be written to a folder, before any work is done."""
     given = os.fspath(folder)
-    try:
+    with writing(given, "results", "folder"):
         _try(given, Path(given), RESULT)
-    except OSError as error:
-        raise unwritable(given, "results", "folder", error) from None
 
 
 def _try(given: str, folder: Path, names: Sequence[str], make: bool = True) -> None:
@@ -106,12 +102,16 @@ def made(folder: Path) -> Iterator[None]:
                 each.rmdir()
 
 
-def unwritable(path: str | os.PathLike[str], what: str, place: str, error: OSError) -> GridError:
-    """Return the error that tells a user why something cannot be written there."""
-    return GridError(
-        f"{path}: cannot write {what}: {error.strerror or error}; "
-        f"accepted: a {place} that can be written to"
-    )
+@contextmanager
+def writing(path: str | os.PathLike[str], what: str, place: str) -> Iterator[None]:
+    """Tell a user why something cannot be written to a path, which is a file or a folder."""
+    try:
+        yield
+    except OSError as error:
+        raise GridError(
+            f"{path}: cannot write {what}: {error.strerror or error}; "
+            f"accepted: a {place} that can be written to"
+        ) from None
 
 
 @contextmanager
@@ -126,15 +126,12 @@ def new_file(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
         If `what` cannot be written there.
     """
     place = Path(path)
-    try:
-        with made(place.parent), scratch(place.parent) as folder:
-            new = folder / place.name
-            yield new
-            sync(new)
-            new.replace(place)
-            sync(place.parent)
-    except OSError as error:
-        raise unwritable(path, what, "file", error) from None
+    with writing(path, what, "file"), made(place.parent), scratch(place.parent) as folder:
+        new = folder / place.name
+        yield new
+        sync(new)
+        new.replace(place)
+        sync(place.parent)
 
 
 def lock(file: IO[bytes]) -> None:

@@ -19,7 +19,7 @@ from experiments.run.files import (
     USERS,
     made,
     new_file,
-    unwritable,
+    writing,
 )
 from experiments.run.replacing import clean, recover, replace_all, scratch_in
 from experiments.run.result_files import COLUMNS, OF_USERS, STEP_OF_ELECTRICITY
@@ -74,7 +74,7 @@ class NewResult:
 
         records = records[in_order(records)]
         numbers = (records[name] for name in ("number", "arrival", "size", "start", "finish"))
-        with _telling(self.folder):
+        with writing(self.folder, "results", "folder"):
             whose = self._whose.of(records["submission"] - 1)
             self.jobs.write(csv_rows([*numbers, placements(records, self._platform), *whose]))
 
@@ -89,7 +89,7 @@ class NewResult:
         import pandas as pd
 
         summary = json.dumps(result.summary(), indent=2, allow_nan=False)
-        with _telling(self.folder):
+        with writing(self.folder, "results", "folder"):
             self.jobs.close()
             write_csv(result.timeline, self._scratch / TIMELINE)
             also = {
@@ -160,7 +160,7 @@ def new_result(
     """
     folder = Path(folder)
     with ExitStack() as stack:
-        with _telling(folder):
+        with writing(folder, "results", "folder"):
             stack.enter_context(made(folder))
             recover(folder)
             clean(folder.resolve().parent)
@@ -180,7 +180,7 @@ def resumed_result(new: NewResult) -> Iterator[None]:
     GridError
         If they are no longer there, or not as they were.
     """
-    with _telling(new.folder):
+    with writing(new.folder, "results", "folder"):
         new.go_on()
     try:
         yield
@@ -204,15 +204,6 @@ def write_rounds(result: Result, path: str | os.PathLike[str]) -> None:
     """
     with new_file(path, "rounds") as new:
         write_csv(result.rounds_table(), new)
-
-
-@contextmanager
-def _telling(path: Path) -> Iterator[None]:
-    """Tell a user why something cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise unwritable(path, "results", "folder", error) from None
 
 
 def _is_ours(path: Path) -> bool:

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console, JustifyMethod
-from rich.table import Table
-from rich.text import Text
 
 from experiments.service.at_sites.site import may_run
 from experiments.service.presence import is_service, locked
 from experiments.service.store import LiveJob, Store
 from experiments.show.numbers import counted, duration, number
-from experiments.show.tables import print_rows, print_whole
+from experiments.show.tables import print_rows
 from grid.foreign import plain
 
 if TYPE_CHECKING:
@@ -67,17 +65,13 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
         if store is not None:
             there = store.jobs("site IS NOT NULL AND ended IS NULL")
             grid.check_room([job for job in there if may_run(job.job, store.folder_of(job))])
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("site")
-    table.add_column("driver")
-    for column in ("processors", "rate"):
-        table.add_column(column, justify="right")
-    table.add_column("")
+    rows = []
     for cluster, driver in zip(grid.scenario.platform.clusters, grid.drivers, strict=True):
         silent = "" if driver.answered else "does not answer; as large as it was"
-        cells = plain(cluster.name), driver.name, f"{cluster.size:,}", number(cluster.rate), silent
-        table.add_row(*map(Text, cells))
+        size, rate = f"{cluster.size:,}", number(cluster.rate)
+        rows.append((plain(cluster.name), driver.name, size, rate, silent))
     console.print(plain(grid.title, 200), markup=False, highlight=False)
-    print_whole(table, console)
+    numbers: dict[str, JustifyMethod] = {"processors": "right", "rate": "right"}
+    print_rows({"site": "left", "driver": "left", **numbers, "": "left"}, rows, console)
     jobs = f"{counted(left, 'job')} of before, {counted(own, 'job')} of the grid's own"
     console.print(f"{plain(str(folder), 200)}: {jobs}; nothing has begun", markup=False)

@@ -108,7 +108,7 @@ def _gantt(axes: Axes, ran: Ran) -> None:
         bar = axes.figure.colorbar(blocks, ax=axes, label="wait", pad=0.01)
         ticks = (0.0, *TICKS)
         places = np.asarray(blocks.norm(np.array(ticks)), np.float64)
-        _in_durations(bar.ax.yaxis, _legible(ticks, places))
+        _in_durations(bar.ax.yaxis, [ticks[index] for index in spaced(places, NEAR)])
     else:
         colors = np.array(COLORS)[ran.jobs["job"].to_numpy()[chart.job] % len(COLORS)]
         blocks.set(facecolors=colors, edgecolors="black", linewidths=0.2)
@@ -121,7 +121,8 @@ def _gantt(axes: Axes, ran: Ran) -> None:
     last = np.nanmax(finish, initial=0.0)
     axes.set_xlim(np.nanmin(start, initial=last), last or 1.0)
     axes.set_ylim(0, grounds[0] + sizes[0])
-    some = spaced(grounds + sizes / 2, sizes.sum() + gap * (len(sizes) - 1))
+    extent = sizes.sum() + gap * (len(sizes) - 1)
+    some = spaced(grounds + sizes / 2, extent / NAMES)
     named = [ran.platform.clusters[index] for index in some]
     axes.set_yticks(
         (grounds + sizes / 2)[some],
@@ -136,26 +137,17 @@ def _gantt(axes: Axes, ran: Ran) -> None:
     _explain(axes, few=len(chart.job) <= MANY, joined=0 < ran.split.sum() <= JOINED)
 
 
-def spaced(places: Floats, extent: float) -> list[int]:
-    """Return which places of an axis can be named, all but those too near to the one before.
+def spaced(places: Floats, least: float) -> list[int]:
+    """Return which places of an axis can be named: the first, and others so far from one before.
 
-    >>> spaced(np.array([0.0, 1.0, 50.0, 100.0]), 100.0)
+    >>> spaced(np.array([0.0, 1.0, 50.0, 100.0]), 2.0)
     [0, 2, 3]
     """
     kept = [0]
     for index, place in enumerate(places):
-        if abs(place - places[kept[-1]]) >= extent / NAMES:
+        if abs(place - places[kept[-1]]) >= least:
             kept.append(index)
     return kept
-
-
-def _legible(ticks: Sequence[float], places: Floats) -> list[float]:
-    """Return the ticks of a bar of colours without those too near to the one before."""
-    kept = [0]
-    for index, place in enumerate(places):
-        if place - places[kept[-1]] >= NEAR:
-            kept.append(index)
-    return [ticks[index] for index in kept]
 
 
 def _explain(axes: Axes, few: bool, joined: bool) -> None:

@@ -24,7 +24,7 @@ from experiments.show.labels import (
     told_of_origins,
 )
 from experiments.show.numbers import counted, duration, percent
-from experiments.show.tables import print_whole
+from experiments.show.tables import print_rows, print_whole
 from grid.jobs import UNKNOWN
 from grid.metrics.stability import GREW
 from grid.platform.topology import GRID
@@ -179,13 +179,12 @@ def print_replications(found: Replications, console: Console) -> None:
             "are those of runs of this length",
             **_LITERALLY,
         )
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     mean = "mean, 95 % confidence" if len(found.runs) > 1 else "of one run, without an interval"
-    for column in ("metric", mean):
-        table.add_column(column)
-    for name, interval in found.shown.items():
-        table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
-    print_whole(table, console)
+    rows = [
+        (label(name), told(name, interval.mean, interval.half_width))
+        for name, interval in found.shown.items()
+    ]
+    print_rows({"metric": "left", mean: "left"}, rows, console)
     for line in found.remarks:
         console.print(line, **_LITERALLY)
 
@@ -194,14 +193,15 @@ def print_saturation(found: Saturation, console: Console) -> None:
     """Print the bracket of a maximal utilization, and the loads that were tried."""
     title = f"{found.scenario.name}: {_by(found.scenario)}, {found.replications} runs at each load"
     console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("load")
-    table.add_column("growth of queues", justify="right")
-    table.add_column("verdict")
-    for load, growth in sorted(found.bracket.growth.items()):
-        told = f"{growth.mean:.2f} ± {growth.half_width:.2f}"
-        table.add_row(f"{load:.5g}", told, found.bracket.verdict(load))
-    print_whole(table, console)
+    rows = [
+        (
+            f"{load:.5g}",
+            f"{growth.mean:.2f} ± {growth.half_width:.2f}",
+            found.bracket.verdict(load),
+        )
+        for load, growth in sorted(found.bracket.growth.items())
+    ]
+    print_rows({"load": "left", "growth of queues": "right", "verdict": "left"}, rows, console)
     console.print("growth: mean queue in the last third of runs over that in the first; 2.37 where")
     console.print("queues are just borne, and 95 % confidence intervals")
     for line in (found.found, *found.remarks):

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from experiments.run.files import lock, made, unwritable
+from experiments.run.files import lock, made, writing
 from experiments.run.shapes import date_of
 from experiments.sweeps.run_store import TABLES, Kept
 from grid.accepted import accepted
@@ -129,11 +129,9 @@ def alone(path: Path) -> Iterator[None]:
     """
     new = not os.path.exists(path)
     with ExitStack() as stack:
-        try:
+        with writing(path, "results", "file"):
             stack.enter_context(made(path.parent))
             file = path.open("ab")
-        except OSError as error:
-            raise unwritable(path, "results", "file", error) from None
         stack.callback(file.close)
         try:
             lock(file)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.run.files import made, unwritable
+from experiments.run.files import made, writing
 from experiments.run.replacing import replace_all, scratch
 
 if TYPE_CHECKING:
@@ -25,12 +25,9 @@ def new_files(folder: Path) -> Iterator[Path]:
     GridError
         If they cannot be written.
     """
-    try:
-        with made(folder), scratch(folder) as new:
-            yield new
-            replace_all(new, folder)
-    except OSError as error:
-        raise unwritable(folder, "results", "folder", error) from None
+    with writing(folder, "results", "folder"), made(folder), scratch(folder) as new:
+        yield new
+        replace_all(new, folder)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:

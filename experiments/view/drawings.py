@@ -15,7 +15,7 @@ from experiments.show.numbers import duration, time_scale
 from experiments.show.picture import Picture
 from experiments.show.plots import styled
 from experiments.show.run_data import Ran
-from experiments.show.run_plots import COLORS, IDLE, LINES, draw, spaced
+from experiments.show.run_plots import COLORS, IDLE, LINES, NAMES, draw, spaced
 from experiments.view.network import NAMED, SIZE, network
 from grid.kernel.state import RUNNING
 from grid.platform.topology import CENTRE, uplinks
@@ -48,7 +48,7 @@ def links(model: GridModel) -> Figure | None:
         share = 100 * demand / capacity
         rows, color = range(len(names)), np.where(share > 100, LINES[1], LINES[0]).tolist()
         axes.barh(rows, share, color=color)
-        some = spaced(np.arange(float(len(names))), len(names))
+        some = spaced(np.arange(float(len(names))), len(names) / NAMES)
         axes.set_yticks(some, [names[index] for index in some], parse_math=False)
         axes.axvline(100, color="black", linewidth=0.6)
         axes.set_xlim(0, max(110.0, 1.05 * share.max()))
