@@ -23,10 +23,9 @@ from grid.errors import GridError
 from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.kernel.policies.decisions import (
-    largest_address,
+    known_address,
     place_address,
     priority_address,
-    visit_address,
 )
 from grid.kernel.state import SERVICES
 from grid.platform.multicluster import Platform
@@ -86,12 +85,9 @@ def brokers_of(
     GridError
         If the class that the global scheduler names for them is none of brokers.
     """
-    kind: object = scheduler.broker_class
-    if not (isinstance(kind, type) and issubclass(kind, A4Broker)):
-        raise GridError(
-            f"{type(scheduler).__name__}: broker_class: found {quoted(kind)}; accepted: a subclass "
-            "of agents.a4.A4Broker"
-        )
+    kind: Any = scheduler.broker_class
+    good = isinstance(kind, type) and issubclass(kind, A4Broker)
+    _check(scheduler, "broker_class", good, "a subclass of agents.a4.A4Broker")
     return hierarchy(model, partial(made, kind))
 
 
@@ -135,12 +131,11 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
 def _check_jumps(scheduler: GlobalScheduler | LocalScheduler) -> None:
     """Raise `GridError` for a `max_jumps` of its own that is no number of jobs."""
     jumps = scheduler.max_jumps
-    is_number = isinstance(jumps, int | float | np.integer)
-    if not (is_number and (jumps == math.inf or (0 <= jumps <= MOST_JUMPS and jumps % 1 == 0))):
-        raise GridError(
-            f"{type(scheduler).__name__}: max_jumps: found {quoted(jumps)}; accepted: a whole "
-            f"number from 0 to {MOST_JUMPS}, or math.inf"
-        )
+    good = isinstance(jumps, int | float | np.integer) and bool(
+        jumps == math.inf or (0 <= jumps <= MOST_JUMPS and jumps % 1 == 0)
+    )
+    accepted = f"a whole number from 0 to {MOST_JUMPS}, or math.inf"
+    _check(scheduler, "max_jumps", good, accepted)
 
 
 def _check(scheduler: GlobalScheduler | LocalScheduler, name: str, good: bool, of: str) -> None:
@@ -218,8 +213,8 @@ def _addresses(model: Grid, scheduler: GlobalScheduler) -> Addresses:
         return model.told_by(scheduler, compiled, function, compile_, model.world.capacity)
 
     place = address("place", place_address)
-    largest = address("largest", largest_address) if place else 0
-    return Addresses(place, largest, address("visit", visit_address))
+    largest = address("largest", partial(known_address, name="largest")) if place else 0
+    return Addresses(place, largest, address("visit", partial(known_address, name="visit")))
 
 
 def reconnect(model: Grid, scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> None:

@@ -62,6 +62,13 @@ def require(accepted: bool, parameter: str, found: Any, what: str) -> None:
         raise WorkloadError(f"{parameter}: found {quoted(found)}; accepted: {what}")
 
 
+def require_whole(parameter: str, found: Any, least: int) -> None:
+    """Refuse a parameter unless it is a whole number from `least`, as `require` does."""
+    require(
+        found >= least and found == int(found), parameter, found, f"a whole number from {least}"
+    )
+
+
 def require_numbers(given: Any) -> None:
     """Refuse a dataclass if a field of it that is to be a number is none; before it is compared.
 

@@ -17,9 +17,7 @@ LARGEST_TEXT = 20_000_000
 """Characters that a file may have which is read at once, such as a platform or a scenario."""
 
 
-def line_blocks(
-    file: TextIO, path: str | PathLike[str], error: type[GridError] = WorkloadError
-) -> Iterator[list[str]]:
+def line_blocks(file: TextIO, path: str | PathLike[str]) -> Iterator[list[str]]:
     """Yield the lines of a text without their ends, many at once.
 
     Parameters
@@ -28,12 +26,10 @@ def line_blocks(
         Where the text is read from; it translates the ends of lines.
     path : path
         Its name, for messages.
-    error : type of GridError
-        What is raised.
 
     Raises
     ------
-    GridError
+    WorkloadError
         If a line has more than `LONGEST_LINE` characters.
     """
     rest, first = "", 1
@@ -41,7 +37,7 @@ def line_blocks(
         lines = (rest + text).split("\n")
         rest = lines.pop()
         if len(lines[0] if lines else rest) > LONGEST_LINE:  # others lie within what was just read
-            raise error(
+            raise WorkloadError(
                 f"{path}:{first}: found a line of more than {LONGEST_LINE:,} characters; "
                 "accepted: lines of at most as many"
             )

@@ -39,7 +39,7 @@ class Found(NamedTuple):
     broker : str
         Who answers.
     offers : tuple of Offer
-        Of the clusters below that broker, the earliest finish first.
+        Of the clusters that the broker knows of, the earliest finish first.
     hops : int
         Messages that question and answer take between brokers, if none is lost.
     cluster : str or None

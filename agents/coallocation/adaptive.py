@@ -129,7 +129,6 @@ class AdaptiveScheduler(CoallocatingScheduler):
 
     label = "ADAPTIVE"
     paper = ""
-    spans = True
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

@@ -21,7 +21,6 @@ class LoadBalancingScheduler(CoallocatingScheduler):
     """B4: split node by node among all clusters in turn, but where links are over LSLT."""
 
     label = "B4"
-    spans = True
     larger_wait = True
     largest = largest_split
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from agents.coallocation.primitives import LSLT
+from agents.coallocation.primitives import LSLT, all_free
 from grid.kernel.compile import inlined
 
 SIZE, FREE, DEMAND, SHARE = range(LSLT + 1, LSLT + 5)
@@ -29,15 +29,6 @@ LENGTH = KNOWLEDGE + 3 * KINDS
 """How many numbers that are, with those before."""
 
 WINDOW = 100.0
-
-
-@inlined
-def _free(known: Any) -> int:
-    """Return all free nodes."""
-    free = 0
-    for cluster in range(known.clusters):
-        free += known.free[cluster]
-    return free
 
 
 @inlined
@@ -73,7 +64,7 @@ def look_out(known: Any, memory: Any, size: int, pairs: int) -> None:
     `pairs` are those of its nodes that links part, added over the links.
     """
     memory[SIZE] = size
-    memory[FREE] = _free(known) - size
+    memory[FREE] = all_free(known) - size
     memory[DEMAND] = _demand(known)
     memory[SHARE] = 4.0 * pairs / (float(size) * size)
 
@@ -83,7 +74,7 @@ def learn(known: Any, memory: Any) -> None:
     """Learn from the job split last, unless others have ended since: then more nodes are free."""
     size = memory[SIZE]
     memory[SIZE] = 0.0
-    if size > 0.0 and _free(known) == memory[FREE]:
+    if size > 0.0 and all_free(known) == memory[FREE]:
         bandwidth = (_demand(known) - memory[DEMAND]) / memory[SHARE]
         _note(memory, ALL, bandwidth)
         _note(memory, math.frexp(size)[1], bandwidth)

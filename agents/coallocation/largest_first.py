@@ -42,7 +42,6 @@ class LargestFreeFirstScheduler(CoallocatingScheduler):
     """B1: split from the cluster of most free nodes on, but where links are over LSLT."""
 
     label = "B1"
-    spans = True
     larger_wait = True
     largest = largest_split
 

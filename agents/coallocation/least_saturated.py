@@ -34,7 +34,6 @@ class LeastSaturatedFirstScheduler(CoallocatingScheduler):
     """B2: split from the cluster of least saturated links on, but where they are over LSLT."""
 
     label = "B2"
-    spans = True
     larger_wait = True
     largest = largest_split
 

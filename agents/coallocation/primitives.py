@@ -33,6 +33,7 @@ class MetaScheduler(GlobalScheduler):
 class CoallocatingScheduler(MetaScheduler):
     """A meta-scheduler that looks at links before it splits a job."""
 
+    spans = True
     settings_type: ClassVar[type | None] = CoallocationSettings
 
     def memory(self) -> npt.NDArray[np.float64]:

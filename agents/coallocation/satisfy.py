@@ -186,7 +186,6 @@ class SatisfyScheduler(CoallocatingScheduler):
 
     label = "A1"
     settings_type = SatisfySettings
-    spans = True
 
     largest = largest_anyhow
     place = place_first

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +17,6 @@ from agents.oas.schedule import Run
 from grid.jobs import job_table
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
-
-if TYPE_CHECKING:
-    from agents.cluster import ClusterAgent
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ def replay(instance: Instance, schedule: Sequence[Run]) -> Replayed:
         [float(cluster.link_mbps) for cluster in instance.clusters],
     )
     script = _Script(tuple(run.nodes for run in in_order))
-    model = GridModel(platform, Table(jobs), _ReplayScheduler, _local, settings=[script])
+    model = GridModel(platform, Table(jobs), _ReplayScheduler, FcfsScheduler, settings=[script])
     model.run()
     rows = model.world.log.records().rows
     ratios = [(row["finish"] - row["start"]) / alone[row["number"] - 1] for row in rows]
@@ -111,7 +107,3 @@ def without_limits(instance: Instance) -> Instance:
             replace(cluster, link_mbps=Fraction(LARGEST)) for cluster in instance.clusters
         ),
     )
-
-
-def _local(model: GridModel, cluster: ClusterAgent) -> FcfsScheduler:
-    return FcfsScheduler(model, cluster)

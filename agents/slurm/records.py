@@ -20,7 +20,7 @@ ENTITIES = ("nodename", "partitionname", "reservationname")
 """First keys of records that describe something; all others are parameters."""
 
 OTHERS = ("downnodes", "nodeset", "frontendname", "switchname", "jobid", "qosname", "username")
-"""First keys of records of which nothing is taken."""
+"""First keys of other records, of which nothing is taken, but for sets of nodes."""
 
 DEEPEST = 8
 """Files within each other that ``Include`` may lead to."""

@@ -21,8 +21,8 @@ _ITEM = re.compile(r"(?:[^\[\],\s]|\[[\d,-]*\])+", re.ASCII)
 _BRACKETS = re.compile(r"\[([\d,-]*)\]", re.ASCII)
 
 
-def seconds(where: str, text: str, minutes: bool = True) -> float:
-    """Return a time, s: a number of minutes (or seconds), ``min:s``, ``h:min:s``, ``days-h:min:s``.
+def seconds(where: str, text: str) -> float:
+    """Return a time, s: a number of minutes, ``min:s``, ``h:min:s``, ``days-h:min:s``.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def seconds(where: str, text: str, minutes: bool = True) -> float:
         return float(first * 3600 + second * 60 + third)
     if found["second"] is not None:
         return float(first * 60 + second)
-    return float(first * 60 if minutes else first)
+    return float(first * 60)
 
 
 def whole(where: str, text: str, least: int = 0, most: int = 2**53) -> int:

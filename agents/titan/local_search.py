@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from agents.titan.decoding import score
-from agents.titan.orders import insert, swap
-from grid.kernel.compile import compiled, inlined
+from agents.titan.orders import copy, insert, swap
+from grid.kernel.compile import compiled
 from grid.streams import below
 
 SHAKEN = 3
 """Swaps that take a local optimum to where the next descent begins."""
-
-
-@inlined
-def _copy(source: Any, target: Any) -> None:
-    for position in range(len(source)):
-        target[position] = source[position]
 
 
 @compiled()
@@ -28,7 +22,7 @@ def descend(order: Any, cp: float, moves: int, s: Any, current: Any, stream: Any
     """
     jobs = len(order)
     neighbours = 2 * jobs * jobs
-    _copy(order, current)
+    copy(order, current)
     lowest = cp
     move = below(stream, neighbours)
     in_vain = 0
@@ -36,8 +30,8 @@ def descend(order: Any, cp: float, moves: int, s: Any, current: Any, stream: Any
     while tried < moves:
         if in_vain >= neighbours:  # a local optimum: as good as the best, or worse
             if cp <= lowest:
-                _copy(current, order)
-            _copy(order, current)
+                copy(current, order)
+            copy(order, current)
             for _ in range(SHAKEN):
                 swap(current, below(stream, jobs), below(stream, jobs))
             cp = score(current, s)
@@ -65,5 +59,5 @@ def descend(order: Any, cp: float, moves: int, s: Any, current: Any, stream: Any
             insert(current, other, one)
         if cp < lowest:
             lowest = cp
-            _copy(current, order)
+            copy(current, order)
     return lowest

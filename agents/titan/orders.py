@@ -173,7 +173,8 @@ class Breeding(NamedTuple):
 
 
 @inlined
-def _copy(source: Any, target: Any) -> None:
+def copy(source: Any, target: Any) -> None:
+    """Have a row be as another one, of the same length."""
     for place in range(len(source)):
         target[place] = source[place]
 
@@ -192,7 +193,7 @@ def _keep_elite(parents: Any, cps: Any, children: Any, child_cps: Any, elite: in
             break
         bound = cps[best]
         child_cps[kept] = bound
-        _copy(parents[best], children[kept])
+        copy(parents[best], children[kept])
         kept += 1
     return kept
 
@@ -227,7 +228,7 @@ def next_generation(parents: Any, cps: Any, children: Any, child_cps: Any, by: A
     kept = _keep_elite(parents, cps, children, child_cps, by.elite)
     spin(cps, by.chosen[kept:], by.wheel, by.stream)
     for i in range(kept, len(children)):
-        _copy(parents[by.chosen[i]], children[i])
+        copy(parents[by.chosen[i]], children[i])
     _cross_pairs(parents, children, kept, by)
     _mutate(children, kept, by)
     for i in range(kept, len(children)):

@@ -15,14 +15,13 @@ from grid.jobs import FILED
 from grid.logs.batsim import batsim_log, write_batsim
 from grid.logs.fields import FIELDS, PARTITION
 from grid.logs.files import bare_name, opened, refuse_foreign
-from grid.logs.gwf import gwf_log
 from grid.logs.job_columns import COLUMNS
 from grid.logs.job_csv import csv_log, write_csv
 from grid.logs.live import MAGIC, live_log
 from grid.logs.log import SAID, Log
 from grid.logs.parquet import parquet_log, write_parquet
 from grid.logs.sacct import sacct_log
-from grid.logs.swf import swf_log, write_swf
+from grid.logs.swf import gwf_log, swf_log, write_swf
 from grid.logs.time_columns import tells_times
 from grid.names import meant
 from grid.workloads.table import Table

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from grid.jobs import (
     job_table,
 )
 from grid.logs.files import WHOLE_NUMBER, number, seconds, whole
+from grid.logs.log import Log
 from grid.logs.time_columns import (
     ON_CLUSTER,
     PROBLEM_SIZE,
@@ -68,29 +70,6 @@ COLUMNS = (
 )
 ALL_COLUMNS = (*COLUMNS, PROBLEM_SIZE, SIZES)
 REQUIRED = ("arrival", "size", "runtime")
-
-
-class FromColumns(NamedTuple):
-    """What columns of text say.
-
-    Attributes
-    ----------
-    jobs : JobArray
-    times : ExecutionTimes or None
-        On each cluster, where columns tell them.
-    work : Work or None
-        What jobs compute, where that says how long they run.
-    applications : dict of int to str
-        Names of applications that jobs have by number, where they have names.
-    sites : tuple of str
-        Names that origins are indices of.
-    """
-
-    jobs: JobArray
-    times: ExecutionTimes | None
-    work: Work | None
-    applications: dict[int, str]
-    sites: tuple[str, ...]
 
 
 def parsed(
@@ -142,18 +121,21 @@ def parsed(
     return jobs
 
 
-def jobs_and_times(
+def log_of(
+    path: Path,
+    format: str,
     columns: Mapping[str, Sequence[str]],
-    where: str,
     place: Callable[[int], str],
     clusters: Sequence[str] | None,
-    foreign: bool = False,
-) -> FromColumns:
-    """Return what columns of text say of jobs.
+    foreign: bool,
+    head: str = "",
+) -> Log:
+    """Return the log that columns of text are.
 
     Parameters and errors are those of `parsed` and `grid.logs.time_columns`; if `foreign`, origins
-    may also be others than the clusters.
+    may also be others than the clusters. None: any clusters; `head` says where the names stand.
     """
+    where = f"{path}{head}"
     sites = origins(columns) if clusters is None else tuple(clusters)
     if foreign:
         sites = tuple(dict.fromkeys([*sites, *origins(columns)]))
@@ -167,26 +149,28 @@ def jobs_and_times(
         jobs["times_row"] = np.arange(len(jobs))
         if "runtime" not in columns:
             jobs["runtime"] = times.shortest
-    if work is None:
-        return FromColumns(jobs, times, None, {}, sites)
-    for row in np.flatnonzero(jobs["components"].any(axis=1)).tolist() if work.sizes else ():
-        if work.sizes[row]:
-            raise WorkloadError(
-                f"{place(row)}: {SIZES} of a job with components; accepted: one of the two"
-            )
-    jobs["application"], jobs["problem_size"] = work.application, work.problem_size
-    names = dict(enumerate(work.applications))
-    return FromColumns(jobs, times, None if "runtime" in columns else work, names, sites)
+    names = {}
+    if work is not None:
+        _check_sizes(work, jobs, place)
+        jobs["application"], jobs["problem_size"] = work.application, work.problem_size
+        names = dict(enumerate(work.applications))
+    return Log(
+        path,
+        format,
+        jobs,
+        sites=sites,
+        from_first=False,
+        communication=tuple(name for name in COMMUNICATION if name in columns),
+        times=times,
+        work=None if "runtime" in columns else work,
+        applications=names,
+        numbered=("application",) if names else (),
+    )
 
 
 def origins(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the names that a column `origin` has, as they first come."""
     return tuple(dict.fromkeys(name for name in columns.get("origin", ()) if name))
-
-
-def communication(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the columns among them that tell what jobs communicate."""
-    return tuple(name for name in COMMUNICATION if name in columns)
 
 
 def cells(
@@ -287,6 +271,14 @@ def _check_zeros(jobs: JobArray, components: Sequence[str], place: Callable[[int
                 f"{place(row)}: components is {quoted(cell)}, with a 0, and request is "
                 f"{REQUEST_KINDS[kind]}; accepted: processors such as 8+3+2; 0 if request is "
                 "ordered, for a cluster that the job does not use"
+            )
+
+
+def _check_sizes(work: Work, jobs: JobArray, place: Callable[[int], str]) -> None:
+    for row in np.flatnonzero(jobs["components"].any(axis=1)).tolist() if work.sizes else ():
+        if work.sizes[row]:
+            raise WorkloadError(
+                f"{place(row)}: {SIZES} of a job with components; accepted: one of the two"
             )
 
 

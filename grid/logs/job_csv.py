@@ -14,7 +14,7 @@ from typing import TextIO
 from grid.errors import WorkloadError
 from grid.jobs import JobArray
 from grid.logs.files import opened_lines
-from grid.logs.job_columns import cells, check_header, communication, jobs_and_times
+from grid.logs.job_columns import cells, check_header, log_of
 from grid.logs.log import Log
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.table import Table
@@ -52,20 +52,8 @@ def csv_log(path: Path, clusters: Sequence[str] | None, foreign: bool = False) -
     """
     (header, *rows), (head, *lines) = _rows(path)
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    where = f"{path}:{head}"
-    found = jobs_and_times(columns, where, lambda row: f"{path}:{lines[row]}", clusters, foreign)
-    return Log(
-        path,
-        "csv",
-        found.jobs,
-        sites=found.sites,
-        from_first=False,
-        communication=communication(columns),
-        times=found.times,
-        work=found.work,
-        applications=found.applications,
-        numbered=("application",) if found.applications else (),
-    )
+    at = f":{head}"
+    return log_of(path, "csv", columns, lambda row: f"{path}:{lines[row]}", clusters, foreign, at)
 
 
 def write_csv(

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from grid.errors import WorkloadError
 from grid.foreign import one_line
 from grid.logs.files import opened
-from grid.logs.job_columns import cells, check_header, communication, jobs_and_times
+from grid.logs.job_columns import cells, check_header, log_of
 from grid.logs.log import Log
 from grid.workloads.table import Table
 
@@ -79,20 +79,8 @@ def parquet_log(path: Path, clusters: Sequence[str] | None, foreign: bool = Fals
     check_header(str(path), [name for name, _ in named])
     if not table.num_rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
-    where = str(path)
-    found = jobs_and_times(columns, where, lambda row: f"{path}: row {row + 1}", clusters, foreign)
-    return Log(
-        path,
-        "parquet",
-        found.jobs,
-        sites=found.sites,
-        from_first=False,
-        communication=communication(columns),
-        times=found.times,
-        work=found.work,
-        applications=found.applications,
-        numbered=("application",) if found.applications else (),
-    )
+    place = lambda row: f"{path}: row {row + 1}"  # noqa: E731
+    return log_of(path, "parquet", columns, place, clusters, foreign)
 
 
 def write_parquet(stream: BinaryIO, table: Table) -> None:

@@ -1,4 +1,4 @@
-"""Logs in the Standard Workload Format of the Parallel Workloads Archive."""
+"""Logs in the formats of the Parallel (SWF) and the Grid Workloads Archive (GWF)."""
 
 from __future__ import annotations
 
@@ -73,10 +73,33 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
 def swf_log(path: Path, partition_field: int = PARTITION) -> Log:
     """Read a log in SWF, as `read_swf` does, and leave its records as they are."""
     fields = read_fields(path, ";", True, partition_field)
-    return log_of(path, "swf", fields)
+    return _log_of(path, "swf", fields)
 
 
-def log_of(path: Path, format: str, fields: Fields) -> Log:
+def gwf_log(path: Path, partition_field: int = PARTITION) -> Log:
+    """Read a log in GWF, whose head and first fields mean what they mean in SWF.
+
+    Users (field 12) and applications (field 14) may be named; then they are numbered as they first
+    come. The structure of jobs is not read.
+
+    Parameters
+    ----------
+    path : Path
+        The file, plain or packed. Blanks or tabs part the fields, ``#`` begins a comment.
+    partition_field : int
+        The field that names the partition or site of a record: 16 its partition, 17 the site where
+        it was submitted, 18 that where it ran.
+
+    Raises
+    ------
+    WorkloadError
+        If the file cannot be read, holds no record, or a line is none (named as ``FILE:LINE``).
+    """
+    fields = read_fields(path, "#", False, partition_field)
+    return _log_of(path, "gwf", fields)
+
+
+def _log_of(path: Path, format: str, fields: Fields) -> Log:
     """Return the log of SWF or GWF that fields were read of; both have the same head."""
     head = _understood(*_header(fields.comments))
     start = head.start or unix_clock(fields.records["arrival"])

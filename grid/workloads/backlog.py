@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grid.errors import require
+from grid.errors import require_whole
 from grid.jobs import JobArray
 from grid.workloads.source import CHUNK
 from grid.workloads.synthetic import JobDraws, JobMix
@@ -32,12 +32,7 @@ class BacklogWorkload(JobMix):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self.waiting >= 1 and self.waiting == int(self.waiting),
-            "jobs that wait",
-            self.waiting,
-            "a whole number from 1",
-        )
+        require_whole("jobs that wait", self.waiting, 1)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs, at most `CHUNK` rows at once; when they arrive is the kernel's to say."""

@@ -21,7 +21,7 @@ from grid.distributions import (
     runtime_at,
     size_at,
 )
-from grid.errors import require, require_numbers
+from grid.errors import require, require_numbers, require_whole
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, JobArray, job_table
 from grid.kernel.compile import compiled
 from grid.streams import Stream, stream, uniform
@@ -103,21 +103,11 @@ class JobMix:
         for name, law in (("sizes", SizeDistribution), ("runtimes", RuntimeDistribution)):
             given = getattr(self, name)
             require(isinstance(given, law), name, given, "a law of grid.distributions")
-        require(
-            self.count >= 1 and self.count == int(self.count),
-            "count of jobs",
-            self.count,
-            "a whole number from 1",
-        )
+        require_whole("count of jobs", self.count, 1)
         require(
             0 < self.slowest_rate < math.inf, "slowest rate", self.slowest_rate, "a number above 0"
         )
-        require(
-            self.seed >= 0 and self.seed == int(self.seed),
-            "seed",
-            self.seed,
-            "a whole number from 0",
-        )
+        require_whole("seed", self.seed, 0)
         check_communication(self.computation_fraction, self.bisection_bandwidth)
         cumulative_shares(self.origins)
         check_composition(self.composition)
@@ -247,12 +237,7 @@ class SyntheticWorkload(JobMix):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(0 < self.rate < math.inf, "arrival rate", self.rate, "jobs per second, above 0")
-        require(
-            self.at_once >= 0 and self.at_once == int(self.at_once),
-            "jobs at once",
-            self.at_once,
-            "a whole number from 0",
-        )
+        require_whole("jobs at once", self.at_once, 0)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

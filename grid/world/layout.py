@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -80,14 +81,9 @@ def _set_links(state: State, platform: Platform) -> None:
     links = topology.uplinks(graph)
     index = {node: i for i, (node, _) in enumerate(links)}
     parents = [index.get(parent, NONE) for _, parent in links]
-    depth = [0] * len(links)
-    for link in range(len(links)):
-        node = parents[link]
-        while node != NONE:
-            depth[link] += 1
-            node = parents[node]
+    depth = nx.single_source_shortest_path_length(graph, topology.CENTRE)
     state.parent = parents
-    state.deep_first = sorted(range(len(links)), key=lambda link: -depth[link])
+    state.deep_first = sorted(range(len(links)), key=lambda link: -depth[links[link][0]])
     state.capacity = topology.capacities(graph)
     state.link_latency = [graph.edges[link]["latency"] for link in links]
     state.known["links"] = len(links)

@@ -65,7 +65,7 @@ class Policies:
     storage : Storage
         Of the world.
     place, rank, visit : callable or None
-        Decisions in Python, as of `grid.world.World`.
+        Decisions in Python, as of `grid.world.world.World`.
 
     Attributes
     ----------

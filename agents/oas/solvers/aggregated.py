@@ -32,18 +32,7 @@ class Split(NamedTuple):
 def aggregated(
     instance: Instance, scaled: Scaled, start: Sequence[Decision], time_limit: float
 ) -> Found:
-    """Minimise the makespan in time slots.
-
-    Parameters
-    ----------
-    instance : Instance
-    scaled : Scaled
-        In slots.
-    start : sequence of Decision
-        A schedule; the answer if none is found in time.
-    time_limit : float
-        Wall-clock seconds.
-    """
+    """Minimise the makespan in time slots; parameters are those of `milp`."""
     model = _Model(instance, scaled, max(decision.end for decision in start))
     values, lowest = model.minimise([(each, 1) for each in model.opened], time_limit)
     bound = whole_bound(lowest, max(row[0] for row in scaled.durations))

@@ -10,7 +10,7 @@ A compiled decision has one of four signatures::
     visit(known, memory) -> int
     priority(job, now) -> float
 
-`known` and `job` are records of `grid.kernel.state`: what brokers have told, and a job; `memory` is
+`known` and `job` are records (`fields`): what brokers have told, and a job; `memory` is
 an array of floats that belongs to the policy; `now` is the simulated time, s. `place` returns the
 index of a cluster to send the job to, ``WAIT`` to leave it in the global queue, ``START`` after
 writing into ``known.take`` how many processors the job shall hold on each cluster from this instant
@@ -148,8 +148,8 @@ def place_address(function: Any, capacity: int) -> int:
 
 
 @functools.cache
-def largest_address(function: Any, capacity: int) -> int:
-    """Compile a `largest` for kernels of one capacity and return its address.
+def known_address(function: Any, capacity: int, name: str) -> int:
+    """Compile a `largest` or `visit` for kernels of one capacity and return its address.
 
     Raises
     ------
@@ -157,20 +157,7 @@ def largest_address(function: Any, capacity: int) -> int:
         If it returns something else than an integer, or sets a field of a record.
     """
     signature = types.int64(ReadOnlyRecord(known_dtype(capacity)), types.float64[::1])
-    return _address(function, signature, types.Integer, "`largest`", "an integer")
-
-
-@functools.cache
-def visit_address(function: Any, capacity: int) -> int:
-    """Compile a `visit` for kernels of one capacity and return its address.
-
-    Raises
-    ------
-    PlacementError
-        If it returns something else than an integer, or sets a field of a record.
-    """
-    signature = types.int64(ReadOnlyRecord(known_dtype(capacity)), types.float64[::1])
-    return _address(function, signature, types.Integer, "`visit`", "an integer")
+    return _address(function, signature, types.Integer, f"`{name}`", "an integer")
 
 
 @functools.cache

@@ -7,9 +7,9 @@ import pytest
 from grid.errors import WorkloadError
 from grid.logs import cleaning
 from grid.logs.fields import numbered
-from grid.logs.gwf import gwf_log
 from grid.logs.job_csv import csv_log, write_csv
 from grid.logs.parquet import parquet_log, write_parquet
+from grid.logs.swf import gwf_log
 
 HEAD = "# JobID\tSubmitTime\tWaitTime\tRunTime\tNProcs\n#\n"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
-from grid.kernel.policies.decisions import largest_address, place_address, priority_address
+from grid.kernel.policies.decisions import known_address, place_address, priority_address
 from grid.platform.multicluster import Platform
 from grid.world.policies import Addresses
 from grid.world.world import World
@@ -87,7 +87,7 @@ def test_jobs_that_wait_for_their_size_need_not_be_asked_about(
     for larger_wait, bounded in itertools.product((False, True), repeat=2):
         world = World(Platform.star(sizes), tracked=True)
         address = place_address(whole_or_split, world.capacity)
-        largest = largest_address(largest_to_start, world.capacity) if bounded else 0
+        largest = known_address(largest_to_start, world.capacity, "largest") if bounded else 0
         memory = np.array([splits], float)
         world.policies.set_global(
             rules(max_jumps=0 if in_order else np.inf, spans=splits, larger_wait=larger_wait),
