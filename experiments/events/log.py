@@ -105,6 +105,11 @@ class EventLog:
         self._note({"event": ENDED, "interrupted": self._model.running})
         self.flush()
 
+    def forget(self) -> None:
+        """Leave nothing of the file of a run, which does not go to its place either."""
+        self.growing.whole = False
+        shutil.rmtree(self.growing.path.parent, ignore_errors=True)
+
     def look(self) -> None:
         """See what has happened to jobs, and write it now and then."""
         self._see()

@@ -86,6 +86,7 @@ def summary(found: Sequence[Gap], left_out: LeftOut) -> dict[str, Any]:
         "mean_gap": statistics.fmean(every),
         "max_gap": max(every),
         "mean_gap_proven": statistics.fmean(proven) if proven else None,
+        "max_gap_proven": max(proven, default=None),
     }
 
 
@@ -113,8 +114,9 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
         console.print(f"and {more}, which --json has")
     told = summary(found, left_out)
     unproven = "<= " if told["proven"] < len(found) else ""
+    most = "" if told["max_gap"] == told["max_gap_proven"] else "<= "
     console.print(
-        f"mean gap {unproven}{told['mean_gap']:.2%}, largest {told['max_gap']:.2%}; "
+        f"mean gap {unproven}{told['mean_gap']:.2%}, largest {most}{told['max_gap']:.2%}; "
         f"optimum proven of {told['proven']:,} of {counted(len(found), 'round')}"
         + ("; <=: to the best bound" if told["proven"] < len(found) else "")
     )

@@ -223,7 +223,7 @@ def run(
         facts = {"scenario": scenario.name, "seed": seed}
         with event_log(model, events, keep, **facts) as under_way.log:
             if saving is not None:
-                under_way.save()
+                _begin_saving(under_way)
             _go_on(under_way, display)
         return _result_of(under_way)
 
@@ -275,6 +275,18 @@ def _go_on(under_way: UnderWay, display: Display) -> None:
             if under_way.saving is not None and model.running and due:
                 with unseen():
                     _save(under_way)
+
+
+def _begin_saving(under_way: UnderWay) -> None:
+    """Write the first checkpoint; if that cannot be done, leave nothing else of the run either."""
+    try:
+        under_way.save()
+    except BaseException:
+        if under_way.new is not None:
+            under_way.new.close(keep=False)
+        if under_way.log is not None:
+            under_way.log.forget()
+        raise
 
 
 def _save(under_way: UnderWay) -> None:

@@ -127,7 +127,8 @@ def test_seed_schedules_and_rounds_are_in_a_checkpoint(tmp_path, stop):
 # What cannot be done ------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_pickled_is_told_at_once(tmp_path):
+def test_what_cannot_be_pickled_is_told_at_once_and_leaves_nothing(tmp_path):
+    (tmp_path / "events.jsonl").write_text("mine")
     words = [*RUN, "--global", "stopping:Unpicklable", "--checkpoint", tmp_path / "checkpoint"]
     got = call(*words, *to(tmp_path))
     assert got.exit_code == 2
@@ -136,7 +137,8 @@ def test_what_cannot_be_pickled_is_told_at_once(tmp_path):
         "metasched: checkpoint: scheduler UNPICKLABLE: attribute key of Unpicklable cannot be "
     )
     assert got.stderr.count("\n") == 1
-    assert not (tmp_path / "checkpoint").exists()
+    assert [each.name for each in tmp_path.iterdir()] == ["events.jsonl"]
+    assert (tmp_path / "events.jsonl").read_text() == "mine"
 
 
 @pytest.mark.thorough
