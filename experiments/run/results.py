@@ -103,7 +103,8 @@ class Result(RunTotals, Shown):
             stated=stated_by(model.workload),
         )
         due = result.deadlines is not None
-        noted = tuple(notes(scenario, result.all_left_at, due, result.stated))
+        warmed = result.unfinished > 0 or result.tally.left_out > 0
+        noted = tuple(notes(scenario, result.all_left_at, due, result.stated, warmed=warmed))
         result = replace(result, notes=noted)
         if not scenario.own_metrics:
             return result

@@ -96,10 +96,12 @@ def checked(
     schedulers: Sequence[type[Scheduler]] = (),
     others: Iterable[Any] = (),
     imports: bool = True,
+    new: Iterable[str] | None = None,
 ) -> Parameters:
     """Return parameters of these values; `schedulers` and `others` are those of `kinds_for`.
 
-    Code of users that is named is looked at, unless it is not to be imported.
+    Code of users that is named is looked at, unless it is not to be imported. `new` are those that
+    are given at `where`, None: all.
 
     Raises
     ------
@@ -122,17 +124,19 @@ def checked(
             predictor(parameters.prediction)
         except GridError as error:
             raise ScenarioError(f"{where}: {error}") from None
+    given_here = {ALIASES.get(key, key) for key in (given.values() if new is None else new)}
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)
-        if most < least:
-            named = parameters.called(high)
-            bound = f"{parameters.called(low)}, {least}"
-            raise ScenarioError(f"{where}: {named}: found {most}; accepted: from {bound}")
-    most = parameters.max_runtime
-    if parameters.runtimes == "bounded-pareto" and most == parameters.min_runtime:
-        raise ScenarioError(
-            f"{where}: max_runtime: found {most}; accepted: above min_runtime, {most}"
-        )
+        apart = high == "max_runtime" and parameters.runtimes == "bounded-pareto"
+        if most < least or (apart and most == least):
+            ends = (high, most, "above" if apart else "from"), (low, least, "up to")
+            if low in given_here and high not in given_here:  # which is what is wrong then
+                ends = (low, least, "below" if apart else "up to"), ends[0]
+            (name, found, bound), (other, limit, _) = ends
+            raise ScenarioError(
+                f"{where}: {parameters.called(name)}: found {found}; accepted: {bound} "
+                f"{parameters.called(other)}, {limit}"
+            )
     try:
         class_table(deadline_classes(parameters))
     except WorkloadError as error:
@@ -140,16 +144,63 @@ def checked(
     return parameters
 
 
+def merged(
+    before: Parameters, given: Mapping[str, Any], where: str, without: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return the values of parameters that were given, with others in their place, by name.
+
+    Parameters
+    ----------
+    before : Parameters
+    given : mapping of str to Any
+    where : str
+        Where these come from, for messages.
+    without : iterable of str
+        Parameters whose values are left out.
+
+    Raises
+    ------
+    ScenarioError
+        If one is given by two names.
+    """
+    if both := names_of_one(given):
+        raise ScenarioError(f"{where}: {both}")
+    gone = {*without, *(ALIASES.get(key, key) for key in given)}
+    kept = {key: of for key, of in before.given().items() if ALIASES.get(key, key) not in gone}
+    return kept | dict(given)
+
+
+def check_smallest(parameters: Parameters, largest: int) -> None:
+    """Refuse synthetic jobs of which none fits clusters that hold a job of so many processors."""
+    if (least := parameters.min_size) > largest:
+        raise ScenarioError(
+            f"{parameters.called('min_size')}: found {least}; accepted: at most {largest}, the "
+            "largest job that the clusters can hold"
+        )
+
+
+def check_warmup(parameters: Parameters, jobs: int) -> None:
+    """Refuse a warm-up that leaves out all jobs of a run."""
+    if 0 < jobs <= (found := parameters.warmup):
+        raise ScenarioError(
+            f"warmup: found {found}; accepted: a whole number below {jobs}, the jobs of the run"
+        )
+
+
 @contextmanager
-def naming(where: str, parameters: Parameters) -> Iterator[None]:
-    """Have errors that begin with the name of a parameter say whose it is: first of all `where`."""
+def naming(where: str, parameters: Parameters, sources: Mapping[str, str]) -> Iterator[None]:
+    """Have errors that begin with the name of a parameter say first where it was given.
+
+    That is at `where`, unless `sources` have another place.
+    """
     try:
         yield
     except GridError as error:
         first = str(error).partition(" ")[0].rstrip(":")
         if first not in type(parameters).model_fields and first not in ALIASES:
             raise
-        raise ScenarioError(f"{where}: {error}") from error
+        place = sources.get(ALIASES.get(first, first), where)
+        raise ScenarioError(f"{place}: {error}") from error
 
 
 def _told(

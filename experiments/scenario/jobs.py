@@ -33,7 +33,7 @@ from grid.logs.calendar import clock_at
 from grid.logs.workload import read_log, read_site_logs
 from grid.names import meant
 from grid.platform.multicluster import Platform
-from grid.workloads.communication import assign_communication
+from grid.workloads.communication import COMMUNICATION, assign_communication
 from grid.workloads.component_sizes import favouring_powers_of_two
 from grid.workloads.deadlines import ServiceClass, assign_deadlines
 from grid.workloads.execution_times import at_speeds
@@ -60,6 +60,8 @@ Source = str | Path | Sequence[str]
 
 ORIGINS = ("local_share", "queue_shares")
 """Parameters of how many jobs are submitted through clusters."""
+TOLD = dict(zip(("computation_fraction", "bsbw"), COMMUNICATION, strict=True))
+"""Parameters of what jobs communicate, and the columns of a log that tell it instead."""
 
 ALL_READ = ("kill_at_request", "computation_fraction", "bsbw", "only_recorded")
 READ = (*ALL_READ, "partitions", "partition_field")
@@ -236,6 +238,7 @@ def _from_log(
         times=table.times,
         applications=table.applications,
         filed=table.filed,
+        communication=table.communication,
     )
     return _completed(cut, parameters, platform, seed)
 
@@ -245,7 +248,7 @@ def _completed(
 ) -> tuple[Table, Duration]:
     """Return given jobs with the origins and deadlines that they lack."""
     jobs = table.jobs
-    unread = no_occasion(jobs, parameters, platform)
+    unread = no_occasion(table, parameters, platform)
     placed, drawn, times = 0, 0, table.times
     if _draws_origins(jobs, parameters):
         clusters = len(platform.clusters)
@@ -272,12 +275,14 @@ def _draws_origins(jobs: JobArray, parameters: Parameters) -> bool:
     return shares and bool((jobs["origin"] == ANYWHERE).all())
 
 
-def no_occasion(jobs: JobArray, parameters: Parameters, platform: Platform) -> tuple[str, ...]:
+def no_occasion(table: Table, parameters: Parameters, platform: Platform) -> tuple[str, ...]:
     """Return the parameters that jobs, as they are given, give no occasion for."""
+    jobs = table.jobs
     found = [] if np.isfinite(jobs["requested_time"]).any() else ["kill_at_request"]
     sites = [at for at, name in enumerate(platform.names) if name in parameters.speeds]
     if not (np.isin(jobs["origin"], sites).any() or _draws_origins(jobs, parameters)):
         found.append("speeds")
+    found += [name for name, column in TOLD.items() if column in table.communication]
     return (*found, *(ORIGINS if (jobs["origin"] != ANYWHERE).any() else ()))
 
 

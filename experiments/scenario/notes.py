@@ -309,6 +309,7 @@ def notes(
     due: bool = True,
     stated: Stated = NOTHING,
     several: bool = False,
+    warmed: bool = True,
 ) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
@@ -323,6 +324,8 @@ def notes(
         What the jobs of a log say, as far as is known.
     several : bool
         These are of several runs, the last of which ended then.
+    warmed : bool
+        Whether a warm-up leaves out some job, as far as is known.
 
     Examples
     --------
@@ -368,7 +371,7 @@ def notes(
         lines.append(without_request(jobs))
     if stated.requested and knows_run_times(scenario, stated.homeless > 0):
         lines.append(KNOWN_BEFORE)
-    if parameters.warmup:
+    if parameters.warmup and warmed:
         lines.append(f"{parameters.called('warmup')}: {IDLE_OF_OTHERS}")
     if parameters.nodes == "log" and stated.size_note:
         lines.append(f"{parameters.called('nodes')}: {stated.size_note}")

@@ -23,15 +23,18 @@ from experiments.run.own_metrics import check_names
 from experiments.scenario.assignments import read_settings
 from experiments.scenario.checked import (
     ScenarioError,
+    check_smallest,
+    check_warmup,
     checked,
     kinds_for,
+    merged,
     naming,
     plain_values,
 )
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Source, build_workload, paths_of, read_source, step_of
-from experiments.scenario.parameters import ALIASES, Parameters, names_of_one
+from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.platform import of_log, on, sized
 from experiments.scenario.recorded import as_it_was, chosen
 from experiments.scenario.toml import Instead, read_toml
@@ -70,6 +73,8 @@ class Scenario(Shown):
         Names of the parameters that were set by the product, not by its user.
     path : str
         The user's file that it is of, "" if none: begins messages instead of its name.
+    sources : mapping of str to str
+        Where parameters were given, if elsewhere: begins messages on them.
 
     Raises
     ------
@@ -98,15 +103,15 @@ class Scenario(Shown):
     own_metrics: Sequence[str] = ()
     packaged: frozenset[str] = frozenset()
     path: str = field(default="", compare=False, repr=False)
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(vars(self))
         parameters, kinds = self.parameters, Parameters.kinds
         if isinstance(parameters, Parameters):
             kinds, parameters = parameters.kinds, parameters.given()
-        policies = self.policy, self.local_policy
-        if kinds != kinds_for(parameters, policies, kinds):
-            of_all = checked(dict(parameters), self.path or self.name, policies, kinds)
+        if kinds != kinds_for(parameters, self.policies, kinds):
+            of_all = checked(dict(parameters), self.path or self.name, self.policies, kinds)
             object.__setattr__(self, "parameters", of_all)
         object.__setattr__(self, "platform", sized(self.platform, self.parameters))
 
@@ -177,7 +182,7 @@ class Scenario(Shown):
         >>> site.parameters.jobs, site.local_scheduler
         (200, 'easy')
         """
-        of_parameters = {"parameters", "packaged"}  # which are set by their own names
+        of_parameters = {"parameters", "packaged", "sources"}  # which are set by their own names
         fields = {each.name for each in dataclasses.fields(self)} - of_parameters
         texts = read_settings(settings, where)
         if twice := texts.keys() & changes.keys():
@@ -208,27 +213,29 @@ class Scenario(Shown):
         """
         assert isinstance(self.parameters, Parameters)
         before, packaged = self.parameters, self.packaged
-        values = before.given()
-        if "platform" in changes and "nodes" in packaged:  # it has its own number of processors
-            values.pop(before.called("nodes"))
-            packaged -= {"nodes"}
-        if both := names_of_one(given):
-            raise ScenarioError(f"{where}: {both}")
-        for key, value in given.items():
-            name = ALIASES.get(key, key)
-            values = {each: of for each, of in values.items() if ALIASES.get(each, each) != name}
-            values[key] = value
+        # Another platform has its own number of processors.
+        without = packaged & {"nodes"} if "platform" in changes else frozenset()
         chosen, parameters = dataclasses.replace(self, **changes), before
-        if packaged != self.packaged or given:
-            policies = chosen.policy, chosen.local_policy
-            parameters = checked(values, where, policies, (*before.kinds, *others))
-        packaged -= {ALIASES.get(key, key) for key in given}
-        return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
+        if without or given:
+            values, policies = merged(before, given, where, without), chosen.policies
+            parameters = checked(values, where, policies, (*before.kinds, *others), new=given)
+        names = {ALIASES.get(key, key) for key in given}
+        return dataclasses.replace(
+            chosen,
+            parameters=parameters,
+            packaged=packaged - without - names,
+            sources={**self.sources, **dict.fromkeys(names, where)},
+        )
 
     @property
     def logs(self) -> list[str]:
         """The files of its workload."""
         return paths_of(self.workload or ())
+
+    @property
+    def policies(self) -> tuple[type[GlobalScheduler], type[LocalScheduler]]:
+        """The classes of its schedulers."""
+        return self.policy, self.local_policy
 
     @property
     def policy(self) -> type[GlobalScheduler]:
@@ -338,28 +345,21 @@ class Scenario(Shown):
         check_names(self.own_metrics)
         parameters = self.parameters
         assert isinstance(parameters, Parameters)
-        if self.workload is None and parameters.min_size > self.largest_job:
-            raise ScenarioError(
-                f"{where}: {parameters.called('min_size')}: found {parameters.min_size}; "
-                f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
-            )
-        of_recorded = chosen([(self.policy, self.local_policy)])
+        of_recorded = chosen([self.policies])
         drawn = {"assign_deadlines": self.draws_deadlines}
         parameters = parameters.model_copy(update=drawn | of_recorded)
-        with naming(where, parameters):
+        with naming(where, parameters, self.sources):
+            if self.workload is None:
+                check_smallest(parameters, self.largest_job)
             given = self.workload, parameters, self.platform, seed, read
             workload, duration = build_workload(*given)
-        if 0 < workload.count <= parameters.warmup:
-            raise ScenarioError(
-                f"{where}: warmup: found {parameters.warmup}; accepted: a whole number below "
-                f"{workload.count}, the jobs of the workload"
-            )
+            check_warmup(parameters, workload.count)
         platform, prediction = self.platform, parameters.prediction
         if parameters.nodes == "log" and isinstance(workload, Table) and self.workload is not None:
             platform = of_log(platform, parameters, workload.machine, where)
         if "prediction" in self.packaged and not is_told(workload, self.predictor):
             prediction = "exact"
-        with naming(where, parameters):
+        with naming(where, parameters, self.sources):
             if of_recorded:
                 workload, platform = as_it_was(workload, platform, parameters, self.policy)
             model = made(
@@ -387,7 +387,7 @@ class Scenario(Shown):
         assert isinstance(self.parameters, Parameters)
         drawn = self.parameters.assign_deadlines
         drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
-        of_recorded = chosen([(self.policy, self.local_policy)])
+        of_recorded = chosen([self.policies])
         found: dict[str, Any] = {"assign_deadlines": drawn, **of_recorded}
         if isinstance(model.pace.predictor, Exact):
             found["prediction"] = "exact"

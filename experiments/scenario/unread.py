@@ -12,7 +12,7 @@ from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
 from experiments.scenario.checked import OF_ALL
-from experiments.scenario.jobs import ORIGINS
+from experiments.scenario.jobs import ORIGINS, TOLD
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.recorded import chosen
 from experiments.scenario.scenario import Scenario
@@ -65,6 +65,7 @@ NO_OCCASION = {
     "speeds": "no job is submitted at a cluster that it names",
     "kill_at_request": "no job has a requested time",
     **dict.fromkeys(ORIGINS, "jobs say where they are submitted"),
+    **dict.fromkeys(TOLD, "jobs say what they communicate"),
 }
 """Why parameters mean nothing to the jobs of a log (`grid.workloads.table.Stated.unread`)."""
 NO_ORDER = "the global scheduler takes components in any order"

@@ -202,8 +202,8 @@ def print_saturation(found: Saturation, console: Console) -> None:
         for load, growth in sorted(found.bracket.growth.items())
     ]
     print_rows({"load": "left", "growth of queues": "right", "verdict": "left"}, rows, console)
-    console.print("growth: mean queue in the last third of runs over that in the first; 2.37 where")
-    console.print("queues are just borne, and 95 % confidence intervals")
+    console.print("growth: (mean queue in the last third of runs + 1) / (that in the first + 1);")
+    console.print("2.37 where long queues are just borne; 95 % confidence intervals")
     for line in (found.found, *found.remarks):
         console.print(line, **_LITERALLY)
 

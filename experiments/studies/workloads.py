@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,6 @@ from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import named_files, read_once
 from grid.errors import GridError, blaming
 from grid.foreign import quoted
-from grid.jobs import JobArray
 from grid.logs.calendar import clock_at
 from grid.platform.multicluster import Platform
 from grid.reading import digest
@@ -209,10 +209,11 @@ def naming_table(where: Path, study: Definition, policy: str, workload: str) -> 
     try:
         yield
     except GridError as error:
-        _, _, told = str(error).partition(": ")  # the scenario gave nothing of it
-        name = told.partition(":")[0]
         own = {each.label: each.set for each in study.compared}[policy]
         tables = {"set": study.set, "vary": study.vary, f"policies: {quoted(policy)}: set": own}
+        # Behind the table, or the scenario's name if the error names what it gave.
+        told = re.sub("^(policies: set|[^:]*): ", "", str(error).removeprefix(f"{where}: "))
+        name = told.partition(":")[0]
         table = next((of for of, given in tables.items() if ALIASES.get(name, name) in given), "")
         if not table:
             raise
@@ -255,7 +256,7 @@ def _read(
         table.start and clock_at(table.start, float(table.jobs["arrival"][0])),
         deadlines=deadlines,
         stated=table.stated,
-        unread=_no_occasion(table.jobs, scenarios),
+        unread=_no_occasion(table, scenarios),
         machine=table.machine,
         cleanings=_cleanings(scenarios, partial(read_once, digests, source)),
         unrequested=table.stated.unrequested,
@@ -284,12 +285,12 @@ def _read(
     )
 
 
-def _no_occasion(jobs: JobArray, scenarios: Iterable[Scenario]) -> tuple[str, ...]:
+def _no_occasion(table: Table, scenarios: Iterable[Scenario]) -> tuple[str, ...]:
     """Return the parameters that jobs give no occasion for in anything that is run."""
     found = []
     for parameters, platform in ((each.parameters, each.platform) for each in scenarios):
         assert isinstance(parameters, Parameters)
-        found.append(no_occasion(jobs, parameters, platform))
+        found.append(no_occasion(table, parameters, platform))
     return tuple(name for name in found[0] if all(name in each for each in found))
 
 

@@ -25,8 +25,8 @@ class Bracket:
         The highest load known to be borne, and the lowest known not to be; 0 and 1 until one is
         tried, for at 1 clusters are busy all the time.
     growth : dict of float to Interval
-        Of each load that was tried, by what factor queues were longer in the last third of runs
-        than in the first.
+        Of each load that was tried, the mean queue in the last third of runs over that in the
+        first, one job added to both.
 
     Examples
     --------

@@ -205,7 +205,8 @@ class Saturation:
         dict
             ``scenario``, ``seed``, ``replications``; ``low`` and ``high``, between which it lies
             (0 and 1, which are not tried, if no load told otherwise);
-            ``loads`` that were tried, from the lowest, each with its ``growth``, the half-width
+            ``loads`` that were tried, from the lowest, each with its ``growth`` (the mean queue in
+            the last third of runs over that in the first, one job added to both), the half-width
             ``ci95`` of its 95 % confidence interval, and the ``verdict`` of its own runs: borne,
             not borne, open; `Scenario.to_dict`, but for the parameter ``load``. If jobs were
             rejected, ``low`` and ``high`` (null if no load was found not to be borne) are of the

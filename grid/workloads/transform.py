@@ -49,8 +49,11 @@ def window(jobs: JobArray, start: float, end: float = math.inf) -> JobArray:
     WorkloadError
         If the window cannot be used or no job arrives in it.
     """
-    require(0 <= start < math.inf, "start of the window", start, "seconds from 0")
-    require(start < end, "end of the window", end, f"seconds above the start, {start:,.15g}")
+    require(0 <= start < math.inf, "window_start", start, "seconds from 0")
+    if not start < end:
+        raise WorkloadError(
+            f"window_end: found {end:,.15g} s; accepted: above window_start, {start:,.15g} s"
+        )
     since = jobs["arrival"] - jobs["arrival"][0]
     kept = jobs[(since >= start) & (since < end)]
     if not len(kept):

@@ -81,7 +81,7 @@ def test_verify_works_the_numbers_out_again(case, tmp_path):
 @pytest.mark.parametrize(
     ("warmup", "accepted"),
     [
-        ("80", "warmup: found 80; accepted: a whole number below 80, the jobs of the workload"),
+        ("80", "warmup: found 80; accepted: a whole number below 80, the jobs of the run"),
         ("-1", "warmup: found -1; accepted: from 0"),
         ("2.5", "warmup: found 2.5; accepted: a whole number"),
     ],
@@ -104,6 +104,7 @@ def test_a_warmup_that_ends_within_a_round_tells_what_it_leaves_out(warmup, left
     are = f"{left_out} are left out: the others come" if left_out else "none is left out: all come"
     told = f"warmup: {warmup}, of which {are} with the first"
     assert told in found.stdout
+    assert ("hold as idle" in found.output) == (left_out > 0)
     assert told in CliRunner().invoke(main, [*words[:-2], "--json"]).stderr
     page = tmp_path / "page.html"
     CliRunner().invoke(main, ["report", str(tmp_path / "out"), "--out", str(page)])

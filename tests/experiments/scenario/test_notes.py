@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
+from experiments.scenario.jobs import TOLD
 from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import WITHOUT_EFFECT
@@ -384,15 +385,16 @@ SPEEDS = "speeds={C1={C2=0.5}}", "local_share=0"
         ("1,1,9,5,", ["speeds={C1={C2=0.5}}", "local_share=1"], ""),
         ("1,1,9,5,C2", ["local_share=1"], "local_share"),
         ("1,1,9,5,C2", ["queue_shares=20,30,50"], "queue_shares"),
+        ("1,1,9,5,", ["computation_fraction=0.5", "bsbw=10"], "bsbw"),
     ],
 )
 def test_what_jobs_give_no_occasion_for_is_told(rows, settings, names, tmp_path):
     path = tmp_path / "jobs.csv"
-    path.write_text(f"arrival,size,runtime,requested_time,origin\n{rows}\n")
+    path.write_text(f"arrival,size,runtime,requested_time,origin,ppbw\n{rows},0\n")
     scenario = Scenario.load("quickstart").changed(
-        settings, workload=str(path), global_scheduler="dll", local_scheduler="fcfs"
+        settings, workload=str(path), global_scheduler="b1", local_scheduler="fcfs"
     )
     lines = notes(scenario, stated=scenario.model(0).workload.stated)
     found = " ".join(line for line in lines if "without effect" in line)
-    for name in ("speeds", "kill_at_request", "local_share", "queue_shares"):
+    for name in ("speeds", "kill_at_request", "local_share", "queue_shares", *TOLD):
         assert (name in found) == (name in names.split())

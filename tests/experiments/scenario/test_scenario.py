@@ -225,8 +225,10 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
         (["jobs=[1]"], "--set: jobs: found [1]; "),
         (["jobs=3\nx=4"], "--set: jobs: found '3\\nx=4'; "),
         (["min_size=5", "max_size=4"], "--set: max_size: found 4; accepted: from min_size, 5"),
+        (["min_size=50"], "--set: min_size: found 50; accepted: up to max_size, 10"),
+        (["min_runtime=100"], "--set: min_runtime: found 100.0; accepted: below max_runtime, 100"),
         (["max_runtime=5"], "--set: max_runtime: found 5.0; accepted: above min_runtime, 5.0"),
-        (["max_runtime=4"], "--set: max_runtime: found 4.0; accepted: from min_runtime, 5.0"),
+        (["max_runtime=4"], "--set: max_runtime: found 4.0; accepted: above min_runtime, 5.0"),
         (["max_deadline_ratio=4", "min_deadline_ratio=4.5"], "--set: max_deadline_ratio: found 4"),
     ],
 )

@@ -163,9 +163,9 @@ def test_the_offered_load_counts_all_components():
         ("composition=a,b", "accepted: Percent of synthetic jobs with 1, 2, ... components"),
         (
             "composition=0,0,0,0,100",
-            "queues: composition: components of a job: found 5; accepted: at most 4, one for each",
+            "changed: composition: components of a job: found 5; accepted: at most 4, one for each",
         ),
-        ("queue_shares=50,50", "queues: queue_shares: found 2; accepted: 4 percentages, one for"),
+        ("queue_shares=50,50", "changed: queue_shares: found 2; accepted: 4 percentages, one for"),
         ("queue_shares=50,50,10,0", "queue_shares: found '50,50,10,0'; sum is 110"),
         ("size_high=33", "size_high: found 33; accepted: at most 32"),
         ("q=0", "q: found 0"),

@@ -369,7 +369,7 @@ def test_folders_of_a_file_are_made_or_what_is_in_the_way_is_told(tmp_path):
         (
             "[set]\nwarmup = 2",
             "set: warmup: found 2 with workload bare; accepted: a whole number below 2, the jobs "
-            "of the workload",
+            "of the run",
         ),
     ],
 )

@@ -48,13 +48,13 @@ def test_window_is_half_open_and_counts_from_the_first_submit(jobs):
 @pytest.mark.parametrize(
     ("start", "end", "named"),
     [
-        (-1, 5, "start of the window: found -1"),
-        (math.nan, 5, "start of the window: found nan"),
-        (5, 5, "end of the window: found 5"),
-        (5, math.nan, "end of the window: found nan"),
+        (-1, 5, "window_start: found -1"),
+        (math.nan, 5, "window_start: found nan"),
+        (5, 5, "window_end: found 5 s"),
+        (5, math.nan, "window_end: found nan s"),
         (40, 90, "empty workload: found none of 5 jobs in the window from 40 to 90 s"),
         (1e12, math.inf, "window from 1,000,000,000,000 s on; .* which are from 0 to 100 s$"),
-        (2e6, 5, "end of the window: found 5; accepted: seconds above the start, 2,000,000$"),
+        (2e6, 5, "window_end: found 5 s; accepted: above window_start, 2,000,000 s$"),
     ],
 )
 def test_window_refuses(jobs, start, end, named):
