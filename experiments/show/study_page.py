@@ -288,7 +288,11 @@ def _table(
 
     `halves` has columns of half-widths of other names, `scales` units of columns that have one.
     """
-    texts = {name: not pd.api.types.is_numeric_dtype(rows[name]) for name in columns}
+    of = pd.api.types
+    texts = {
+        name: not of.is_numeric_dtype(rows[name]) or of.is_bool_dtype(rows[name])
+        for name in columns
+    }
     cells = [
         [
             _text(row[name])

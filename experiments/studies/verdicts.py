@@ -112,13 +112,25 @@ def settings_of(outcome: StudyTables) -> list[Setting]:
 def verdicts(outcome: StudyTables) -> Iterator[str]:
     """Yield which policies are surely best, in all settings and in each."""
     settings = settings_of(outcome)
+    judged = [setting for setting in settings if setting.leaders]
     if several := len(outcome.study.compared) > 1:
-        yield from _alike(settings, label(outcome.metric))
-    if len(settings) > 1 and several:
-        yield from _of_all(outcome, settings)
+        yield from _unranked(settings)
+        yield from _alike(judged, label(outcome.metric))
+    if len(judged) > 1 and several:
+        yield from _of_all(outcome, judged)
     yield from map(_of_one, settings[:NAMED])
     if len(settings) > NAMED:
         yield f"The ranking has the other {len(settings) - NAMED} settings."
+
+
+def _unranked(settings: Sequence[Setting]) -> Iterator[str]:
+    """Yield that settings do not count, if no policy has a rank in some."""
+    total = sum(setting.others_alike + 1 for setting in settings)
+    without = [setting for setting in settings if not setting.leaders]
+    if len(without) in (0, len(settings)):
+        return
+    often = sum(setting.others_alike + 1 for setting in without)
+    yield f"In {often} of the {total} settings no policy has a rank: the others count."
 
 
 def _alike(settings: Sequence[Setting], metric: str) -> Iterator[str]:

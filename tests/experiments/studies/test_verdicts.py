@@ -279,3 +279,25 @@ def test_differences_of_shares_are_percentage_points(tmp_path):
     page = study_page(outcome)
     assert "difference to the best mean, percentage points" in page
     assert "change, percentage points" in page
+
+
+def test_settings_in_which_no_run_has_a_number_do_not_count(tmp_path):
+    """As where the workloads of some have no job of an origin."""
+    text = STUDY.replace("link_mbps = [100, 1000]", "kill_at_request = [false, true]")
+    text += '[workloads]\nall = "a.csv"\ntwo = "b.csv"\n'
+
+    def result(policy, workload, setting, replication):
+        better = policy.startswith("ect")
+        wait = 5.0 + 3 * (not better) + ripple(policy, setting, replication)
+        return {"mean_turnaround": wait if workload == "all" else float("nan")}
+
+    outcome = StudyOutcome.read(made_up(tmp_path / "r", result, text, replications=8))
+    told = [*outcome.sentences()]
+    assert "In 2 of the 4 settings no policy has a rank: the others count." in told
+    assert "ect over fcfs is surely the best in both settings." in told
+    assert not any("settings has the same" in line for line in told)
+    page = study_page(outcome)
+    for heading, rows in (("Ranking", 4), ("Effects of parameters", 1), ("All means", 4)):
+        table = page[page.index(f">{heading}<") :].partition("</table>")[0]
+        assert table.count('<td class="text">false</td>') >= rows
+        assert table.count('<td class="text">true</td>') >= rows
