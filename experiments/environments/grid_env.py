@@ -117,7 +117,7 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
             For an action that is masked, or after the end of the episode.
         """
         runs = self._runs
-        runs.lanes[0].check_asked(bool(runs.asked[0]))
+        runs.lanes[0].check_asked(bool(runs.asked[0] and not runs.truncated[0]))
         now = float(runs.told["time"][0])
         of = action, self._strict, partial(runs.about, 0), now
         taken, replaced = self.action_space.taken(*of)

@@ -384,3 +384,9 @@ def test_bad_input_is_told_in_one_line(tmp_path):
     env = GridEnv(unequal(jobs=2))
     played(env, lambda seen, _: 1)
     refused("step: the episode is over; accepted: reset", env.step, 0)
+    env, cut = GridEnv(unequal(jobs=40), jobs=2), False
+    env.reset(seed=1)
+    while not cut:
+        *_, over, cut, _ = env.step(1)
+        assert not over
+    refused("step: the episode is over; accepted: reset", env.step, 1)
