@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-CODE = Path(__file__).resolve().parents[2]
-PACKAGES = [CODE / package for package in ("agents", "experiments", "grid")]
+from agents.importing import CODE, OURS
+
+PACKAGES = [CODE / package for package in OURS]
 
 
 def is_of_author(file: str, scheduler: type) -> bool:

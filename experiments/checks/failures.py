@@ -8,11 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from experiments.checks.input_jobs import RELATIVE
 from experiments.run.result_files import ResultFiles, Row
 from grid.platform.changes import DRAIN, FAIL, JOIN
-
-RELATIVE = 1e-9
-"""Difference that rounding makes."""
 
 
 def used_while_away(ran: Sequence[Row], result: ResultFiles) -> Iterator[str]:

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.scenario.parameters import Parameters
-from grid.kernel.statistics import TRACE
 from grid.platform.multicluster import Platform
 
 EXACT = 1_000_000
 """Jobs at most, of which percentiles are exact."""
+TRACE = 1e-12
+"""A job is not late by so small a share of its finish: that is rounding."""
 BOUND = 10.0
 """Shorter jobs count as this long in the bounded slowdown, s."""
 

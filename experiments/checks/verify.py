@@ -76,7 +76,7 @@ def verify(
         Verdict.of(
             "all jobs are accounted for", _counts(result, len(jobs)), counted(len(rows), "job")
         ),
-        Verdict.of("jobs are those of the workload", _identity(pairs, result), _source(result)),
+        Verdict.of("jobs are those of the workload", _identity(pairs), _source(result)),
         Verdict.of("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
         *(
             [Verdict.of("rounds follow each other", _rounds(pairs), "arrivals of mode batch")]
@@ -151,7 +151,7 @@ def _counts(result: ResultFiles, given: int) -> Problems:
         yield "rejected_jobs: not those without a start in jobs.csv"
 
 
-def _identity(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
+def _identity(pairs: Sequence[Pair]) -> Problems:
     for row, job, sure in pairs:
         if job is None:
             yield f"job {row.job}: not in the workload, or more often than there"

@@ -83,13 +83,13 @@ def serve(
 
     with telling("loading"):
         from experiments.service.grid_file import load_grid
-        from experiments.service.presence import sizes_before
         from experiments.service.serving import serving
+        from experiments.service.store import Store
         from experiments.show.numbers import counted
 
     with users_code():
         folder = Path(state or f"{Path(grid).stem}-state")
-        chosen = load_grid(grid, global_, local, sizes_before(folder))
+        chosen = load_grid(grid, global_, local, Store.sizes_before(folder))
         if dry_run:
             from rich.console import Console
 

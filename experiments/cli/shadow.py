@@ -99,7 +99,7 @@ def _watch(
         from experiments.service.shadow.comparing import check, usual
         from experiments.service.shadow.look import Watched
         from experiments.service.shadow.report import print_report
-        from experiments.service.shadow.sightings import sizes_before
+        from experiments.service.shadow.sightings import Sightings
         from experiments.service.shadow.watching import Asked, shadowing
         from experiments.show.tables import unfolded
 
@@ -107,7 +107,7 @@ def _watch(
         click.echo(f"{datetime.now():%H:%M:%S} {line}")
 
     with users_code():
-        chosen = load_grid(grid, sizes=sizes_before(folder), driver=Watched)
+        chosen = load_grid(grid, sizes=Sightings.sizes_before(folder), driver=Watched)
         asked = Asked(pairs or usual(chosen.scenario), every, look)
         with telling("compiling what is not compiled yet"):
             check(chosen.scenario, asked.pairs)

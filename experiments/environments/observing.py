@@ -24,15 +24,15 @@ cluster of rate 1, time since it arrived, and time left until its deadline, 1 wi
 `shrink`."""
 OF_CLUSTER = "size", "free", "up", "waiting", "load", "age", "predicted_time"
 """Of each cluster, as the brokers know it: processors, as a share of the largest; free and up, as a
-share of its own; jobs that wait there; load, age of the news, and what the job would take there, as
-`shrink`."""
+share of its own; jobs that wait there, as `shrink_count`; load, age of the news, and what the job
+would take there, as `shrink`."""
 OF_WAITING = "size", "predicted_time", "waited", "slack", "fits"
 """Of each job that waits at a cluster: processors, as a share of the cluster's; time that it is
 predicted to take there, time since it arrived, and time left until its deadline, 1 without one, as
 `shrink`; and 1 if it fits."""
 OF_OWN = "free", "up", "waiting"
 """Of a local scheduler's cluster: processors that are free, and up, as shares of its size; jobs
-that wait there, as `shrink`."""
+that wait there, as `shrink_count`."""
 
 
 _LOG_LONG, _LOG_MANY = math.log1p(LONG), math.log1p(MANY)
@@ -64,7 +64,8 @@ def space_of(clusters: int) -> spaces.Dict:
     """Return the space of observations of a number of clusters.
 
     ``job`` is as `OF_JOB`, ``clusters`` has a row as `OF_CLUSTER` for each, ``waiting`` is how many
-    jobs wait globally, as `shrink`, and ``action_mask`` has a 1 for each action that may be taken.
+    jobs wait globally, as `shrink_count`, and ``action_mask`` has a 1 for each action that may be
+    taken.
     """
 
     def box(*shape: int) -> spaces.Box:

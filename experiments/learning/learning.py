@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -152,11 +152,11 @@ def learn(
             found, made = trainer.train(*how), turns * of_turn
         else:
             turns, unit = max(1, round(steps / (size * lessons.jobs))), "generation"
-            losses = partial(_losses_here, trial)
+            losses: Callable[..., Iterable[float]] = partial(map, trial.loss)
             if workers > 1:
                 begin = partial(_take, first, lessons.training, metric)
                 crew = opened.enter_context(local_workers(min(workers, size), begin, kept=False))
-                losses = partial(_losses, crew.executor)
+                losses = partial(crew.executor.map, _loss)
             found = evolve(begun, partial(_noted, tried, losses), turns, seed)
             made = (1 + turns * size) * lessons.jobs
         came = [next(found)]
@@ -224,22 +224,13 @@ def learned_from(scenario: Scenario, metric: str, seed: int, lessons: Lessons) -
 
 def _noted(
     tried: set[float],
-    losses: Callable[[Sequence[Floats]], Sequence[float]],
+    losses: Callable[..., Iterable[float]],
     candidates: Sequence[Floats],
 ) -> Sequence[float]:
     """Return the losses of candidates, which are noted."""
-    found = losses(candidates)
+    found = [*losses(candidates)]
     tried.update(found)
     return found
-
-
-def _losses_here(trial: Trial, candidates: Sequence[Floats]) -> list[float]:
-    return [trial.loss(each) for each in candidates]
-
-
-def _losses(executor: Any, candidates: Sequence[Floats]) -> list[float]:
-    tasks = [executor.submit(_loss, each) for each in candidates]
-    return [task.result() for task in tasks]
 
 
 _trial: Trial | None = None

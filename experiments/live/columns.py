@@ -193,7 +193,7 @@ def numbers(head: str, cells: Sequence[str], rank: int, least: int = 0) -> Colum
     return Column(head, lambda row, _: cells[row], width, width, rank, right=True)
 
 
-def names(head: str, cells: Sequence[str], glyphs: Glyphs, rank: int = 0) -> Column:
+def names(head: str, cells: Sequence[str], glyphs: Glyphs) -> Column:
     """Return a column of names, the long ones cut if there is no room."""
     longest = max(cell_len(head), *(cell_len(cell) for cell in cells), 0)
     return Column(
@@ -201,7 +201,7 @@ def names(head: str, cells: Sequence[str], glyphs: Glyphs, rank: int = 0) -> Col
         lambda row, width: Text(shorten_apart(cells, width, glyphs)[row], "bold"),
         min(longest, 7),
         min(longest, 40),
-        rank,
+        rank=0,
     )
 
 

@@ -30,9 +30,6 @@ from grid.workloads.component_sizes import TabulatedSizes, parse_sizes
 from grid.workloads.sample import JobSample
 from grid.workloads.source import Workload
 
-REQUESTS = ("unordered", "ordered", "total")
-PLACEMENTS = ("wf", "ff")
-POLICIES = ("fcfs", "fpfs")
 SERVICES = ("exponential", "deterministic", "hyperexponential")
 LOG = "swf:"
 

@@ -54,21 +54,10 @@ def gaps(rounds: Sequence[Round], time_limit: float, watch: SweepProgress) -> li
     found = []
     for index, each in enumerate(rounds):
         began = time.monotonic()
-        found.append(Gap(each, _measured(each, time_limit)))
+        of = each.sizes, each.rates, each.dispatched, each.jobs, [*each.earlier, *each.away]
+        found.append(Gap(each, measure(*of, each.whole, time_limit)))
         watch.advance(index, [time.monotonic() - began])
     return found
-
-
-def _measured(round_: Round, time_limit: float) -> Yardstick:
-    return measure(
-        round_.sizes,
-        round_.rates,
-        round_.dispatched,
-        round_.jobs,
-        [*round_.earlier, *round_.away],
-        round_.whole,
-        time_limit,
-    )
 
 
 def summary(found: Sequence[Gap], left_out: LeftOut) -> dict[str, Any]:

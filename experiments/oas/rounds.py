@@ -141,7 +141,7 @@ def rounds_of(
     costs = _Costs.of(result, pairs)
     ways = _Ways.of(result, of_round)
     alone = [(after, _went(pair, names, costs)) for after, pair in others]
-    gone, drains = away(result), _drains(result)
+    gone, drains = away(result), [x.at for x in result.platform.changes if x.what == DRAIN]
     rounds: list[Round] = []
     before: list[Went] = []
     since = counted_from(pairs, given, result.parameters.warmup)
@@ -174,11 +174,6 @@ def rounds_of(
             "with such a one"
         )
     return rounds, left_out
-
-
-def _drains(result: ResultFiles) -> list[float]:
-    """Return when processors were drained, s."""
-    return [each.at for each in result.platform.changes if each.what == DRAIN]
 
 
 def _check_rounds(result: ResultFiles) -> None:

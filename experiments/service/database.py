@@ -98,6 +98,14 @@ class Database:
             self._closed = True
             self._file.close()
 
+    @classmethod
+    def sizes_before(cls, folder: Path) -> dict[str, int]:
+        """Return the sizes of sites that whoever wrote it had; nothing if it is not there."""
+        if not (folder / cls.file).is_file():
+            return {}
+        with closing(cls(folder)) as found:
+            return found.note("sites") or {}
+
     @contextmanager
     def _readable(self) -> Iterator[sqlite3.Connection]:
         with self._lock:

@@ -6,12 +6,12 @@ import os
 import selectors
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from experiments.run.files import lock
-from experiments.service.store import FILE, LOCK, Store
+from experiments.service.store import FILE, LOCK
 from grid.errors import GridError
 
 
@@ -128,11 +128,3 @@ def _reachable(folder: Path, name: str) -> Iterator[str]:
 def is_service(folder: str | os.PathLike[str]) -> bool:
     """Tell whether a folder is that of a service."""
     return os.path.isfile(os.path.join(folder, FILE))
-
-
-def sizes_before(folder: Path) -> dict[str, int]:
-    """Return the sizes of sites that a service in a folder had; nothing if there was none."""
-    if not (folder / FILE).is_file():
-        return {}
-    with closing(Store(folder)) as store:
-        return store.note("sites") or {}

@@ -28,8 +28,6 @@ from experiments.show.tables import Cell, Column, Table, changes_table
 from experiments.show.words import found, limits
 from grid.platform.topology import GRID
 
-SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
-
 
 @cache
 def templates() -> jinja2.Environment:
@@ -68,7 +66,6 @@ def page_of(runs: Sequence[Ran]) -> str:
         title=f"{title}: {single.policy}" if single else title,
         subtitles=[_provenance(ran) for ran in runs],
         version=version(),
-        scripts=SCRIPTS,
         figures=figures(single.summary) if single else {},
         found=found(single) if single else compared(runs),
         charts=charts,

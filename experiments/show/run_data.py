@@ -290,23 +290,15 @@ def of_groups(ran: Ran, name: str) -> list[tuple[str, dict[str, float]]]:
     table = pd.DataFrame(
         {
             name: jobs[name],
-            "jobs": 1,
+            "jobs": 1.0,
             "work": jobs["size"] * (jobs["finish"] - jobs["start"]),
             "wait": ran.waits,
         }
     )
     sums = table.groupby(name).sum().sort_values("work", ascending=False, kind="stable")
-    return [
-        (
-            str(group),
-            {
-                "jobs": row["jobs"],
-                "work": row["work"],
-                "mean_wait": row["wait"] / row["jobs"],
-            },
-        )
-        for group, row in sums.head(MOST_GROUPS).iterrows()
-    ]
+    sums = sums.head(MOST_GROUPS).assign(mean_wait=sums["wait"] / sums["jobs"])
+    rows = sums[["jobs", "work", "mean_wait"]].to_dict("index")
+    return [(str(group), row) for group, row in rows.items()]
 
 
 def shares(

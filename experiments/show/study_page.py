@@ -25,7 +25,6 @@ from grid.metrics.stability import GREW
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
 
-SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
 PANELS = 60
 """Drawings at most; the table has all settings."""
 LIMITS = (
@@ -55,7 +54,6 @@ def study_page(outcome: StudyOutcome) -> str:
         title=outcome.title or "Study",
         subtitles=[f"{len(outcome.runs):,} of {outcome.planned:,} runs, seed {outcome.study.seed}"],
         version=told.get("version"),
-        scripts=SCRIPTS,
         found=[Sentence(line) for line in outcome.sentences()],
         metric=heading(outcome.metric, _scale(outcome)),
         better="more" if outcome.study.more_is_better else "less",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 
 from agents.model import GridModel
 
@@ -13,24 +12,11 @@ FAR = 10.0
 """A queue just borne is a few times the square root of the number of jobs long, never so many."""
 
 
-def until_lost(model: GridModel, steps: Iterable[None]) -> Iterator[None]:
-    """Yield the steps of a run as long as it is not lost (`is_lost`).
-
-    Parameters
-    ----------
-    model : GridModel
-        Whose jobs arrive by a process, not in rounds.
-    steps : iterable
-        Its steps.
-    """
-    for _ in steps:
-        yield
-        if is_lost(model):
-            return
-
-
 def is_lost(model: GridModel) -> bool:
-    """Tell whether the queue of a run grows (`grid.metrics.stability`), and is long already."""
+    """Tell whether the queue of a run grows (`grid.metrics.stability`), and is long already.
+
+    Its jobs arrive by a process, not in rounds.
+    """
     waiting = model.queued + sum(model.waiting)
     return waiting > LOST * model.world.clusters and model.world.statistics.stable is False
 

@@ -57,7 +57,7 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     Also how many jobs it ``completed``, ``rejected`` and left ``unfinished``, and whether it is
     ``stable``: 1, 0, or NaN if nothing tells; a number for each metric of the user's own that
     failed; `WHY`, `AWAY` and `IDLE`, if jobs are left; and, where changes of the platform are
-    planned, `LEFT`, when the last job ended, s, NaN if jobs are left. And `DREW`.
+    planned, `LEFT`, when the last job ended, s, NaN if jobs are left. And what `is_reason` names.
     """
     observed, before = Observed(model), _random_state(model)
     if scenario.own_metrics:

@@ -50,10 +50,6 @@ READ_OFF = 0.01
 """How exactly the paper's penalties are read off its figures."""
 
 
-def _of_fixed(point: Point) -> Point:
-    return replace(point, policy=FIRST_FIT)
-
-
 def _model(clusters: int, policy: str) -> list[Point]:
     return over_bandwidth(Point(4, clusters, policy), BSBW_OF_CLUSTERS[clusters])
 
@@ -96,7 +92,7 @@ def _acceptable(outcome: Outcome, clusters: int, policy: str, against: str) -> M
     at = outcome.crossing(
         _model(clusters, policy),
         Point(4, clusters, against),
-        lambda point: outcome.values(_of_fixed(point), "penalty"),
+        lambda point: outcome.values(replace(point, policy=FIRST_FIT), "penalty"),
     )
     model = "dynamic" if policy == FIRST_FIT else "fixed"
     return _crossing(f"{model}, {clusters} clusters", at)

@@ -15,7 +15,7 @@ from typing import Literal
 from agents.model import GridModel
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
-from experiments.sweeps.no_steady_state import until_lost
+from experiments.sweeps.no_steady_state import is_lost
 from experiments.sweeps.sweep import Observation, Run
 from grid.metrics.stability import FEWEST
 
@@ -275,8 +275,10 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     world = model.world
     world.log.stream(None)
     saturation = 0.0
-    for _ in until_lost(model, steps):
+    for _ in steps:
         saturation = max(saturation, float((world.state.demand / world.state.capacity).max()))
+        if is_lost(model):
+            break
     found = world.statistics
     return {
         "turnaround": [found.mean_turnaround or 0.0],

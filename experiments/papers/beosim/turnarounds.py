@@ -43,10 +43,6 @@ class Outcome(outcome.Outcome):
             return 1.0
         return float(self.values(replace(point, policy=FIRST_FIT), "penalty")[seed])
 
-    def unknown(self, point: Point) -> bool:
-        """Tell whether replications are too short to tell whether they have a steady state."""
-        return bool(np.isnan(self.values(point, "stable")).any())
-
     def more(self, one: Point, other: Point) -> Interval | None:
         """Return by how much the turnaround at one point is above that at another, s."""
         return self.compared(

@@ -72,9 +72,6 @@ class Outcome:
     def __getitem__(self, point: Point) -> dict[str, Any]:
         return self._of[point]
 
-    def __contains__(self, point: Point) -> bool:
-        return point in self._of
-
     def makespan(self, point: Point) -> float:
         """Return the makespan of a point, s."""
         return float(self._of[point]["makespan"])

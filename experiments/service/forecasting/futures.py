@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -183,12 +184,7 @@ class Present:
 
         begin = partial(_take, self)
         with local_workers(min(self.workers or cores(), len(drawn)), begin, kept=False) as crew:
-            tasks = [
-                crew.executor.submit(_went, runtimes, seed + future)
-                for future, runtimes in enumerate(drawn)
-            ]
-            for task in tasks:
-                yield task.result()
+            yield from crew.executor.map(_went, drawn, count(seed))
 
     def went(self, runtimes: Floats, seed: int) -> Sequence[Records]:
         """Return how jobs went in the future of a seed that begins anew."""

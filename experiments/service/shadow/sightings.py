@@ -6,8 +6,6 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from experiments.service.database import Database
@@ -108,11 +106,3 @@ class Sightings(Database):
         """Return what was told of periods, in order."""
         rows = self._asked("SELECT told FROM periods ORDER BY end", ())
         return [json.loads(row["told"]) for row in rows]
-
-
-def sizes_before(folder: Path) -> dict[str, int]:
-    """Return the sizes of sites that a shadow in a folder had seen; nothing if there was none."""
-    if not (folder / Sightings.file).is_file():
-        return {}
-    with closing(Sightings(folder)) as sightings:
-        return sightings.note("sites") or {}

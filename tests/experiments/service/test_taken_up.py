@@ -96,10 +96,10 @@ from pathlib import Path
 from experiments.service.at_sites import local
 from experiments.service.at_sites.site import Began, End
 from experiments.service.grid_file import load_grid
-from experiments.service.presence import sizes_before
+from experiments.service.store import Store
 from experiments.service.serving import serving
 state = Path(sys.argv[2])
-grid = load_grid(sys.argv[1], sizes=sizes_before(state))
+grid = load_grid(sys.argv[1], sizes=Store.sizes_before(state))
 with serving(grid, state, 0, print) as service:
     print("serves", flush=True)
     service.run(once=True)
