@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -79,11 +78,11 @@ def same_starts(
     """
 
     def shares() -> Iterator[tuple[int, int]]:
-        for of, seed in lessons:
+        for lesson in lessons:
             found = []
             for kind in (one, other):
-                of_kind: dict[str, Any] = {f"{agent}_scheduler": kind}
-                jobs = run(dataclasses.replace(of.scenario, **of_kind), seed=seed).jobs
+                under = lesson.under(agent, kind)
+                jobs = run(under.of.scenario, seed=under.seed).jobs
                 found.append(jobs.dropna(subset=["start"])[["job", "cluster", "start"]])
             yield len(found[0].merge(found[1])), len(found[1])
 
@@ -113,17 +112,16 @@ def compared(
     metric : str
     progress : SweepProgress
     """
-    level = f"{policy.agent}_scheduler"
     own = scenario.to_dict()[policy.agent]
-    kinds: dict[str, Any] = {OURS: policy.scheduler(), own: getattr(scenario, level)}
+    of_own = getattr(scenario, f"{policy.agent}_scheduler")
+    kinds: dict[str, Any] = {OURS: policy.scheduler(), own: of_own}
     kinds |= {name: name for name in OTHERS[policy.agent] if name != own}
     kinds |= with_
     runs = [(name, kind, lesson) for name, kind in kinds.items() for lesson in lessons.held_out]
 
     def values() -> Iterator[float]:
-        for _, kind, (lesson, seed) in runs:
-            of = dataclasses.replace(lesson.scenario, **{level: kind})
-            yield value_of(Lesson(dataclasses.replace(lesson, scenario=of), seed), metric)
+        for _, kind, lesson in runs:
+            yield value_of(lesson.under(policy.agent, kind), metric)
 
     came = [*progress.one_by_one(values(), len(runs), "held-out run")]
     samples: dict[str, list[float]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from experiments.show.numbers import counted
 from experiments.studies.definition import MORE_IS_BETTER
 from experiments.studies.parts import Parts, since_the_first
 from experiments.studies.study_run import StudyRun, numbers_of
-from experiments.studies.workloads import WINDOW
+from experiments.studies.workloads import WINDOW, StudyWorkload
 from experiments.sweeps.inputs import read_once
 from grid.errors import GridError, blaming
 from grid.foreign import quoted
@@ -41,6 +41,12 @@ class Lesson(NamedTuple):
 
     of: StudyRun
     seed: int
+
+    def under(self, agent: str, scheduler: Any) -> Lesson:
+        """Return the run under another scheduler, of the level of an agent."""
+        instead: dict[str, Any] = {f"{agent}_scheduler": scheduler}
+        of = dataclasses.replace(self.of.scenario, **instead)
+        return Lesson(dataclasses.replace(self.of, scenario=of), self.seed)
 
 
 @dataclass(frozen=True)
@@ -112,20 +118,11 @@ class Lessons:
                 f"{2 * LEAST}, half of them to learn from"
             )
         first = int(TRAINING * len(parts.fit))
-        runs = [Lesson(each, seed) for each in _runs(scenario, parts.fit, digests, arrivals)]
+        log = StudyWorkload(
+            scenario.name, scenario.workload, digests, arrivals, stretches=parts.fit
+        )
+        runs = [Lesson(log.run(scenario, at), seed) for at in range(len(parts.fit))]
         return cls(tuple(runs[:first]), tuple(runs[first:]), parts.fit[:first], digests, start)
-
-
-def _runs(
-    scenario: Scenario,
-    windows: Sequence[tuple[float, float]],
-    digests: dict[str, str],
-    arrivals: Floats,
-) -> Iterator[StudyRun]:
-    for window in windows:
-        first, last = arrivals.searchsorted(window).tolist()
-        of = scenario.with_parameters(dict(zip(WINDOW, window, strict=True)), scenario.name)
-        yield StudyRun(of, digests, last - first)
 
 
 class Trial:
@@ -145,16 +142,7 @@ class Trial:
         self._policy = policy
         kind: Any = policy.scheduler()
         self._weights = kind.weights
-        instead: dict[str, Any] = {f"{policy.agent}_scheduler": kind}
-        self._lessons = [
-            Lesson(
-                dataclasses.replace(
-                    lesson.of, scenario=dataclasses.replace(lesson.of.scenario, **instead)
-                ),
-                lesson.seed,
-            )
-            for lesson in lessons
-        ]
+        self._lessons = [lesson.under(policy.agent, kind) for lesson in lessons]
 
     def loss(self, weights: Floats) -> float:
         """Return the mean of the metric over all runs with other weights, the lower the better."""

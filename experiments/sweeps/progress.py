@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TypeVar
 
 from rich.console import Console
@@ -149,12 +148,7 @@ class SweepProgress:
     def __enter__(self) -> SweepProgress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *of_error: object) -> None:
         self.end()
 
     # Showing ------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from experiments.service.calls.task import each_of
@@ -137,12 +136,7 @@ class Executor(futures.Executor):
         self._watcher: threading.Thread | None = None
         self._closed = False
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *of_error: object) -> None:
         if kind is not None and not issubclass(kind, Exception):
             self._abandon()
             return
