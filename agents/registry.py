@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from inspect import isroutine
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -205,8 +206,9 @@ def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
         )
     found: Any = getattr(module, class_name)
     if not (isinstance(found, type) and issubclass(found, base)):
+        what = "a function" if isroutine(found) else quoted(found)
         raise GridError(
-            f"{kind} {name!r}: {module_name}.{class_name} is {quoted(found)}; " + _subclass(base)
+            f"{kind} {name!r}: {module_name}.{class_name} is {what}; " + _subclass(base)
         )
     return found
 

@@ -42,8 +42,7 @@ def events_of(path: Path, summary: Mapping[str, Any], command: str) -> Iterator[
     if not os.path.isfile(path):
         raise GridError(
             f"{path}: no such file; accepted: the event log of this run, which the same `metasched "
-            f"run` writes with --events {path}; where else it is, `metasched {command} --events` "
-            "says"
+            f"run` writes with --events FILE; `metasched {command} --events FILE` takes it"
         )
     event: Event = {}
     for event in events_of_file(path):

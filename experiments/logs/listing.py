@@ -39,6 +39,8 @@ def print_character(character: Character, console: Console) -> None:
     _title(console, f"{plain(str(log.path), 200)}: {FORMATS[log.format].title}")
     _say(console, f"{counted(table.count, 'usable job')} in {length}{begin}")
     _say(console, f"{counted(table.machine, 'processor')}, those of {machine}")
+    if larger := int((table.jobs["size"] > table.machine).sum()):
+        _say(console, f"{counted(larger, 'job')} larger than that: no run of this machine has them")
     for told in _read_of(log, table):
         _say(console, told)
     if character.users:

@@ -121,7 +121,7 @@ def test_a_users_own(module):
         (local_scheduler, "own_schedulers:Last", "has no 'Last'; did you mean Largest?"),
         (any_scheduler, "own_schedulers:Last", "has no 'Last'; did you mean Largest?"),
         (global_scheduler, "json:Last", "module 'json' has no 'Last'; accepted: a subclass of"),
-        (global_scheduler, "own_schedulers:function", "own_schedulers.function is <function"),
+        (global_scheduler, "own_schedulers:function", "own_schedulers.function is a function;"),
         (global_scheduler, "own_schedulers:Largest", "subclass of agents.schedulers.Global"),
         (local_scheduler, "own_schedulers:First", "subclass of agents.schedulers.LocalScheduler"),
         (global_scheduler, "own_schedulers:", "global scheduler 'own_schedulers:'"),

@@ -26,9 +26,13 @@ from tests.experiments.watched import Splits
 WAY = ["submitted", "known", "sent", "landed", "started", "finished"]
 
 
+class Text(io.StringIO):
+    place = Path("events.jsonl")
+
+
 def logged(model):
     """Run a model to its end; return the events of its log."""
-    file = io.StringIO()
+    file = Text()
     log = EventLog(model, file)
     model.run()
     log.close()
