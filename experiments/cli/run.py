@@ -277,7 +277,7 @@ def _replicate(
         text = json.dumps(found.summary(), allow_nan=False)
         if out is not None:
             write(found, text, Path(out))
-        due = found.deadlines is not None
+        due = found.deadlines is not None or found.all_rejected
         for note in notes(chosen, found.all_left_at, due, found.stated, several=True):
             click.echo(f"metasched: {note}", err=True)
         if as_json:

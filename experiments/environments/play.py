@@ -276,7 +276,7 @@ class Play:
         episode, rules = self.episode, self._rules
         assert episode is not None
         left = rules.jobs is not None and episode.world.log.count >= rules.jobs
-        return bool(self.asked) and (left or (rules.time or math.inf) < episode.now)
+        return bool(self.asked) and (left or self.until < episode.now)
 
     def seen(self, name: str) -> Observation:
         """Return what an agent sees: zeros if it is not asked, and can but wait."""
@@ -310,11 +310,16 @@ class Play:
         """Of the jobs that leave, the first so many are rewarded."""
         return sys.maxsize if self._rules.jobs is None else self._rules.jobs
 
+    @property
+    def until(self) -> float:
+        """Of these, those that have ended by then (s) are rewarded."""
+        return self._rules.time or math.inf
+
     def _note(self, jobs: Records, rewarded: int = 0) -> None:
         """Reward jobs that left after all that are noted, but for the first of them."""
         before, self._left = self._left, self._left + len(jobs)
         jobs = jobs[rewarded : max(rewarded, self.most - before)]
-        ended = jobs[~np.isnan(jobs["start"])]
+        ended = jobs[~np.isnan(jobs["start"]) & (jobs["finish"] <= self.until)]
         for name, agent in self.agents.items():
             if len(own := agent.own(ended)):
                 self._earned[name] += rewards(*self._reward, own)

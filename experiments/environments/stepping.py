@@ -38,16 +38,17 @@ def _left(state: Any) -> int:
 
 
 @inlined
-def _earned(tables: Any, kind: int, counted: int, cluster: int, most: int) -> float:
+def _earned(tables: Any, kind: int, counted: int, cluster: int, most: int, until: float) -> float:
     """Return the rewards of those who have left since, of a cluster, or all.
 
-    They are of the first so many that leave, at `most`.
+    They are of the first so many that leave, at `most`, and have ended by `until`.
     """
     total, state = 0.0, tables.box[0]
     before = _left(state) - state.finished
     for at in range(counted, min(state.finished, most - before)):
         row = tables.finished[at]
-        if not np.isnan(row.start) and (cluster == NONE or row.cluster == cluster):
+        ended = not np.isnan(row.start) and row.finish <= until
+        if ended and (cluster == NONE or row.cluster == cluster):
             total += _reward(kind, row)
     return total
 
@@ -81,6 +82,8 @@ class Worlds(NamedTuple):
         Takes the time, which job is decided about, and how many have left.
     most : int
         Of the jobs that leave, the first so many are rewarded.
+    until : float
+        Of these, those that have ended by then (s) are.
     """
 
     go: Any
@@ -89,6 +92,7 @@ class Worlds(NamedTuple):
     earned: Any
     info: Any
     most: int
+    until: float
 
 
 class SeenGlobally(NamedTuple):
@@ -158,7 +162,9 @@ def step_all(tables_of: Any, worlds: Worlds, kind: int, seen: SeenGlobally) -> N
         state.answer = WAIT if action == state.clusters else action
         state.answered = 1
         go[each] = advance(tables, LATEST) == PLACE
-        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], NONE, worlds.most)
+        worlds.earned[each] = _earned(
+            tables, kind, worlds.counted[each], NONE, worlds.most, worlds.until
+        )
         worlds.counted[each] = state.finished
         if go[each]:
             _write_info(state, tables.slots[state.job], worlds.info[each])
@@ -244,7 +250,9 @@ def step_all_locally(
                 break
             state.replan[cluster] = state.replan_any = 0
             acts = False
-        worlds.earned[each] = _earned(tables, kind, worlds.counted[each], cluster, worlds.most)
+        worlds.earned[each] = _earned(
+            tables, kind, worlds.counted[each], cluster, worlds.most, worlds.until
+        )
         worlds.counted[each] = state.finished
         if go[each]:
             _write_info(state, tables.slots[slots[each, 0]], worlds.info[each])

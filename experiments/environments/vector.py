@@ -203,8 +203,8 @@ class Together:
         go, slow = self._fast & on, ~self._fast & on
         self._earned[:] = 0.0
         if self._kind is not None:
-            most = self.lanes[0].most
-            worlds = Worlds(go, actions, self._counted, self._earned, self.told, most)
+            most, until = self.lanes[0].most, self.lanes[0].until
+            worlds = Worlds(go, actions, self._counted, self._earned, self.told, most, until)
             self._side.step(self._worlds, worlds, self._kind)
         stopped = on & ~go
         for at in np.flatnonzero(stopped).tolist() if stopped.any() else ():

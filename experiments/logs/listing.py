@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from experiments.logs.character import Character, Distribution
 from experiments.logs.waits import Waits
-from experiments.show.numbers import counted, duration, instants, number
+from experiments.show.numbers import Scale, counted, duration, instants, number, time_scale
 from grid.foreign import plain
 from grid.logs.fields import UNIX_TIMES
 from grid.logs.formats import FORMATS
@@ -117,11 +117,16 @@ def print_waits(waits: Waits, console: Console) -> None:
     if waits.most_in_use > waits.processors:
         most = counted(waits.most_in_use, "processor")
         _say(console, f"as recorded, up to {most} were in use at once: see --processors")
-    table = _table("wait", *names, left=("wait",))
-    for what, of in waits.rows.items():
-        table.add_row(what, *(duration(of[name]) for name in names))
     told = [waits.agreement.get(name) for name in names]
-    table.add_row("median difference", *(duration(each["off"]) if each else "" for each in told))
+    off = [each["off"] if each else None for each in told]
+    scale = _scale_of([*waits.rows.values(), {"": max(each or 0.0 for each in off)}])
+    table = _table(f"wait, {scale.unit}", *names, left=(f"wait, {scale.unit}",))
+    for what, of in waits.rows.items():
+        table.add_row(what, *(scale.told(of[name]) for name in names))
+    table.add_row(
+        f"median difference, {scale.unit}",
+        *("" if each is None else scale.told(each) for each in off),
+    )
     table.add_row(
         "rank correlation", *(number(each["correlation"]) if each else "" for each in told)
     )
@@ -134,10 +139,11 @@ def print_waits(waits: Waits, console: Console) -> None:
     ):
         if not parts:
             continue
-        _title(console, f"\n{title}")
+        scale = _scale_of([of for _, of in parts.values()])
+        _title(console, f"\n{title}, {scale.unit}")
         table = _table(first, "jobs", *names)
         for part, (jobs, of) in parts.items():
-            table.add_row(part, f"{jobs:,}", *(duration(of[name]) for name in names))
+            table.add_row(part, f"{jobs:,}", *(scale.told(of[name]) for name in names))
         console.print(table)
 
 
@@ -217,6 +223,11 @@ def _table(*names: str, left: tuple[str, ...] = ()) -> Table:
         aligned: JustifyMethod = "left" if name in left or not name else "right"
         table.add_column(name, justify=aligned, no_wrap=name not in left, overflow="fold")
     return table
+
+
+def _scale_of(waits: Iterable[Mapping[str, float | None]]) -> Scale:
+    """Return the unit of waits of a table (s), that of the largest."""
+    return time_scale(max(value or 0.0 for of in waits for value in of.values()))
 
 
 def _bar(share: float) -> RenderableType:

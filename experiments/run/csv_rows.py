@@ -19,7 +19,7 @@ def csv_rows(columns: Sequence[npt.NDArray[Any]]) -> str:
     Parameters
     ----------
     columns : sequence of array, shape (rows,)
-        Numbers, or text without line ends.
+        Numbers, or text.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def csv_rows(columns: Sequence[npt.NDArray[Any]]) -> str:
 def _cells(column: npt.NDArray[Any]) -> Any:
     if column.dtype == object:
         cells = pyarrow.array(column, pyarrow.string())
-        quoted = compute.match_substring_regex(cells, '[",]')
+        quoted = compute.match_substring_regex(cells, '[",\r\n]')
         if compute.any(quoted).as_py():
             doubled = compute.replace_substring(cells, '"', '""')
             doubled = compute.binary_join_element_wise('"', doubled, '"', "")

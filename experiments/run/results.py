@@ -102,7 +102,7 @@ class Result(RunTotals, Shown):
             drawn_deadlines=model.workload.drawn_deadlines,
             stated=stated_by(model.workload),
         )
-        due = result.deadlines is not None
+        due = result.deadlines is not None or not result.tally.completed
         warmed = result.unfinished > 0 or result.tally.left_out > 0
         noted = tuple(notes(scenario, result.all_left_at, due, result.stated, warmed=warmed))
         result = replace(result, notes=noted)

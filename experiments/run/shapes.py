@@ -244,6 +244,7 @@ class SummaryShape(Closed):
     why_unfinished: str = ""
     interrupted: bool = False
     own_metrics: list[str] = []
+    served: str | None = None
     seed_schedules: list[Any] = []
 
 

@@ -208,9 +208,10 @@ def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:
         who = f"by chance, to one of the {len(largest)} largest clusters"
     if scenario.platform.changes or scenario.failures is not None:
         who += ", or whichever is the largest by what is up"
+    jobs = "jobs that one cluster can hold" if parameters.coallocate else "the jobs"
     yield (
         "no job has a deadline: the workload levels that MUSCLE goes by are all 0, and it sends "
-        f"the jobs {who}"
+        f"{jobs} {who}"
     )
 
 

@@ -247,6 +247,8 @@ def _of_groups(runs: list[Ran]) -> Iterator[Table]:
         ]
         if rows:
             note = f"At most {MOST_GROUPS} of a run, by work; of jobs after the warm-up, completed."
+            if any(isinstance(ran.summary["workload"], list) for ran in runs):
+                note += f" Of several logs, each {name} of one name counts as one."
             heads = ["run", name][not several :]
             yield _table(f"By {name}", heads, rows, GROUP_NUMBERS, note)._replace(open=False)
 

@@ -25,6 +25,7 @@ from experiments.show.labels import (
 )
 from experiments.show.numbers import counted, duration, percent
 from experiments.show.tables import print_rows, print_whole
+from grid.foreign import plain
 from grid.jobs import UNKNOWN
 from grid.metrics.stability import GREW
 from grid.platform.topology import GRID
@@ -386,5 +387,6 @@ def _table_of(what: str, shown: list[dict[str, Any]], columns: Mapping[str, str]
         table.add_column(heading, justify="right", no_wrap=True)
     for row in shown:
         cells = (scale.told(row[name]) for name, scale in scales.items())
-        table.add_row(Text(row["name"]), *cells)
+        name = row["name"]
+        table.add_row(Text(plain(name, len(name))), *cells)
     return table

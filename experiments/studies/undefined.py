@@ -83,13 +83,14 @@ def _without_deadlines(outcome: StudyTables) -> Iterator[str]:
         return
     runs = outcome.runs
     runs = runs[runs["policy"].isin(outcome.provenance.get("of_muscle", ()))]
-    without = runs[runs["drawn_deadlines"].isna()]
+    without = runs[runs["drawn_deadlines"].isna() & ~outcome.accepted_none[runs.index]]
     if len(without):
         whose = listed(list(dict.fromkeys(without["policy"])))
         yield (
             f"In {len(without)} of {counted(len(runs), 'run')} of {whose} no job has a deadline: "
-            "the workload levels that MUSCLE goes by are all 0, and it sends the jobs to the "
-            "largest cluster (or domain) on which they can run, of equal ones to one by chance."
+            "the workload levels that MUSCLE goes by are all 0, and it sends jobs that one "
+            "cluster can hold to the largest cluster (or domain) on which they can run, of equal "
+            "ones to one by chance."
         )
 
 

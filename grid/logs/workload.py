@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from grid.errors import WorkloadError
@@ -138,7 +139,7 @@ def read_site_logs(
     }
     starts = {site: log.start for site, log in logs.items() if log.start is not None}
     together = {
-        site: TOGETHER.format(site=clusters[site], first=clusters[first], later=later)
+        site: TOGETHER.format(site=clusters[site], first=clusters[first], later=_told(later))
         for site, (first, later) in begun_later(starts).items()
     }
     of_all = [log.applied for log in logs.values() if log.applied is not None]
@@ -159,3 +160,16 @@ def read_site_logs(
         applications=applications,
         filed=filed,
     )
+
+
+def _told(later: timedelta) -> str:
+    """Return a time in its largest unit of which it is two or more.
+
+    >>> _told(timedelta(days=1550, hours=15)), _told(timedelta(seconds=90))
+    ('1,550.6 d', '90 s')
+    """
+    seconds = later.total_seconds()
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds:g} s"

@@ -109,11 +109,6 @@ class Series:
         self._until = np.concatenate(([0.0], np.cumsum(self._values) * step))
 
     @property
-    def least(self) -> float:
-        """The least that it ever is."""
-        return float(self._values.min())
-
-    @property
     def length(self) -> float:
         """Time after which it begins anew, s."""
         return self.step * len(self._values)
@@ -172,12 +167,12 @@ def powers(
             if getattr(settings, name) != {}:
                 raise GridError(f"{name}: found without busy_watts; accepted: beside busy_watts")
         return None
-    known: dict[str, Series] = {}
     columns = {
         name: _of_each(name, getattr(settings, name), clusters)
         for name in ("idle_watts", "busy_watts", *SERIES)
     }
     for name in SERIES:
+        known: dict[str, Series] = {}
         columns[name] = [_series(name, each, known, start) for each in columns[name]]
     idle = [0.0 if each is None else each for each in columns["idle_watts"]]
     for name, less, watts in zip(clusters, idle, columns["busy_watts"], strict=True):
@@ -207,10 +202,7 @@ def _series(name: str, given: Any, known: dict[str, Series], start: str) -> Seri
         return None if given is None else Series([float(given)], 3600.0)
     if given not in known:
         known[given] = read_series(given, name, start)
-    series = known[given]
-    if name == "carbon" and series.least < 0:
-        raise GridError(f"{name}: {given}: found a value below 0; accepted: g/kWh from 0")
-    return series
+    return known[given]
 
 
 def read_series(path: str | os.PathLike[str], name: str, start: str = "") -> Series:
@@ -258,6 +250,8 @@ def read_series(path: str | os.PathLike[str], name: str, start: str = "") -> Ser
             else:
                 time = since + ahead
             value = _cell(cells[1], place)
+            if name == "carbon" and value < 0.0:
+                raise GridError(f"{place}: found {quoted(cells[1])}; accepted: g/kWh from 0")
             _check_step(times, time, place, "" if ahead is None else cells[0])
             times.append(time)
             values.append(value)
@@ -319,6 +313,10 @@ def _check_step(times: Sequence[float], time: float, place: str, date: str) -> N
     date : str
         As which it is written, if it is no number.
     """
+    if len(times) == 1 and not date:
+        if time > times[0]:
+            return
+        raise GridError(f"{place}: time is {time:.15g}; accepted: above {times[0]:.15g}")
     if len(times) == 1 and time > times[0]:
         return
     wanted = 0.0 if not times else times[-1] + (times[1] if len(times) > 1 else 3600.0)

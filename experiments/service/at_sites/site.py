@@ -118,7 +118,7 @@ def ending(job: LiveJob, end: End, folder: Path) -> tuple[str, str]:
     if end.exit_status is None:
         return LOST if end.lost else FAILED, end.why or "its processes were killed"
     state = DONE if end.exit_status == 0 else FAILED
-    return state, "before it was asked to end" if job.cancelled else end.why
+    return state, "before a service asked it to end" if job.cancelled else end.why
 
 
 def end_of(job: int, folder: Path) -> End | None:

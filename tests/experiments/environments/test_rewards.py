@@ -7,9 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from agents.schedulers import GlobalScheduler
 from experiments.environments.rewards import REWARDS
 from experiments.run import run
-from metasched.envs import GridEnv
+from experiments.scenario.scenario import Scenario
+from metasched.envs import GridEnv, VectorGridEnv
 from tests.experiments.environments.test_grid_env import played, unequal
 
 
@@ -57,3 +59,26 @@ def test_met_deadlines_count():
 def test_jobs_have_no_deadlines_that_nobody_asked_for():
     earned, *_ = played(GridEnv(unequal(), reward="deadlines_met"), lambda *_: 1, seed=1)
     assert earned == 0.0
+
+
+class ToTheFirst(GlobalScheduler):
+    def place(self, job):
+        return self.clusters[0]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_jobs_that_end_after_the_time_give_nothing(many):
+    """Nor where no decision is left after it, so that the run goes on to its end."""
+    given = {"local": "easy", "reward": "turnaround", "time": 690.0}
+    env = VectorGridEnv(1, "quickstart", **given) if many else GridEnv("quickstart", **given)
+    env.reset(seed=1)
+    earned, over, cut = 0.0, False, False
+    while not np.any(over or cut):
+        _, reward, over, cut, _ = env.step(np.array([0]) if many else 0)
+        earned += float(np.sum(reward))
+    sent = Scenario.load("quickstart").changed(global_scheduler=ToTheFirst, local_scheduler="easy")
+    jobs = run(sent, seed=1).jobs
+    ended = jobs[jobs["finish"] <= 690.0]
+    assert 0 < len(ended) < len(jobs)
+    wanted = -(ended["finish"] - ended["arrival"]).sum() / len(jobs)
+    assert earned == pytest.approx(wanted)

@@ -81,8 +81,8 @@ def test_the_numbers_are_those_of_the_jobs(was):
 def test_what_is_printed_and_written(was, tmp_path):
     got = call("inspect", was, "--simulate", "fcfs,easy", "--out", tmp_path / "out")
     assert got.exit_code == 0
-    heads = [line.split() for line in got.stdout.splitlines() if line.startswith("wait ")]
-    assert heads == [["wait", "recorded", "fcfs", "easy"]]
+    heads = [line.split() for line in got.stdout.splitlines() if line.startswith("wait,")]
+    assert heads == [["wait,", "d", "recorded", "fcfs", "easy"]]
     assert "Waits of 400 jobs, recorded and simulated" in got.stdout
     written = json.loads((tmp_path / "out" / "log.json").read_text())
     assert written["simulated"]["jobs"] == 400

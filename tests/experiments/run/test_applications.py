@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from agents.pace import predict
+from experiments.show.run_tables import _table_of
 from tests.experiments.commands import call
 
 ROWS = """arrival,size,runtime,application,problem_size
@@ -75,3 +78,11 @@ def test_people_see_them_where_predictions_are_not_exact(folder):
     assert "application" not in exact.output
     assert "off: mean prediction error" not in exact.output
     assert "applications" not in json.loads(run("--json").stdout)
+
+
+def test_names_of_applications_are_shown_without_controls():
+    """Jobs of a service are named by their users, and so are those of many logs."""
+    table = _table_of("application", [{"name": "a\n\x1b[31mb", "jobs": 1}], {"jobs": "jobs"})
+    console = Console(file=io.StringIO(), width=80)
+    console.print(table)
+    assert r"a\n\x1b[31mb" in console.file.getvalue()

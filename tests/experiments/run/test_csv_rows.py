@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 
 import numpy as np
@@ -29,9 +30,9 @@ def test_numbers_of_all_sizes():
     assert csv_rows([numbers]).split() == list(map(repr, numbers.tolist()))
 
 
-@given(st.lists(st.text(st.sampled_from("ab \",:+;'")), min_size=1))
+@given(st.lists(st.text(st.sampled_from("ab \",:+;'\n\r\x1b")), min_size=1))
 def test_text_reads_back(words):
     rows = csv_rows([np.array(words, object), np.arange(len(words))])
-    assert list(csv.reader(rows.splitlines())) == [
+    assert list(csv.reader(io.StringIO(rows, newline=""))) == [
         [word, str(row)] for row, word in enumerate(words)
     ]

@@ -215,7 +215,7 @@ def test_what_has_ended_before_anybody_asked_it_to_is_not_cancelled(grid, state,
         assert time.monotonic() - begun < SOON
         time.sleep(0.05)
     (job,), _ = served(grid, state)
-    assert (job.state, job.exit_status, job.why) == ("done", 0, "before it was asked to end")
+    assert (job.state, job.exit_status, job.why) == ("done", 0, "before a service asked it to end")
 
 
 def test_what_is_cancelled_twice_while_no_service_is_there_is_killed(grid, state, tmp_path):

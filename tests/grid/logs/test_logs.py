@@ -126,7 +126,7 @@ def test_logs_of_sites_begin_together_and_tell_when_they_did_in_truth(tmp_path, 
     merged = read_site_logs(paths, (*CLUSTERS, "C3", "C4"))
     assert merged.jobs["arrival"].tolist() == [0, 0, 0, 5, 6]
     told = {rule: count for rule, count in merged.cleaning.rules.items() if "began" in rule}
-    after = "job of C1: its log began 1 day, 3:46:40 after that of C2; here both begin at 0"
+    after = "job of C1: its log began 27.8 h after that of C2; here both begin at 0"
     assert told == {after: 1}  # those of C2 and C3 began at one instant
     part = window(merged.jobs, 1)
     assert after not in merged.applied.cleaning(part, 1).rules

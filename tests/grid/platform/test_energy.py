@@ -165,7 +165,7 @@ def test_bad_settings(settings, told):
 def test_nothing_emits_less_than_nothing(tmp_path):
     (tmp_path / "c.csv").write_text("time,value\n0,300\n3600,-1\n")
     settings = EnergySettings(busy_watts=1.0, carbon=str(tmp_path / "c.csv"))
-    with pytest.raises(GridError, match="found a value below 0; accepted: g/kWh from 0"):
+    with pytest.raises(GridError, match=r"c\.csv:3: found '-1'; accepted: g/kWh from 0"):
         powers(settings, ("A",))
     assert powers(EnergySettings(busy_watts=1.0, price=str(tmp_path / "c.csv")), ("A",))
 
