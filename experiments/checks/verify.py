@@ -77,18 +77,18 @@ def verify(
             "all jobs are accounted for", _counts(result, len(jobs)), counted(len(rows), "job")
         ),
         Verdict.of("jobs are those of the workload", _identity(pairs), _source(result)),
-        Verdict.of("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
+        Verdict.of("jobs are in order of arrival", _order(rows), counted(len(rows), "arrival")),
         *(
             [Verdict.of("rounds follow each other", _rounds(pairs), "arrivals of mode batch")]
             if any(job.batch is not None for job in jobs)
             else []
         ),
-        Verdict.of("placements fit", _placements(rows, result), f"{len(ran):,} placements"),
+        Verdict.of("placements fit", _placements(rows, result), counted(len(ran), "placement")),
         Verdict.of(
             "rejected jobs did not run", _rejected(result), counted(len(rows) - len(ran), "job")
         ),
-        Verdict.of("no job starts before its arrival", _starts(ran), f"{len(ran):,} starts"),
-        Verdict.of("durations are right", _durations(pairs, result), f"{len(ran):,} durations"),
+        Verdict.of("no job starts before its arrival", _starts(ran), counted(len(ran), "start")),
+        Verdict.of("durations are right", _durations(pairs, result), counted(len(ran), "duration")),
         Verdict.of("no processor is held twice", _held(ran, result), _clusters(result)),
         *_changes(ran, result),
         intervals_verdict(result),

@@ -86,7 +86,9 @@ class Waits:
                 raise GridError(f"--simulate: found {name}; accepted: others, beside which it is")
             local_scheduler(name)
         if not (log.records["recorded_wait"] >= 0).any():
-            raise GridError(f"--simulate: found no recorded wait in {log.path}; accepted: others")
+            raise GridError(
+                f"--simulate: found no recorded wait in {log.path}; accepted: a log that has some"
+            )
         table = log.cleaned(only_recorded=True)
         base = Scenario.load("site").changed(workload=str(log.path), only_recorded=True)
         base = base if processors is None else base.changed(nodes=processors)

@@ -22,6 +22,8 @@ from grid.foreign import quoted
 if TYPE_CHECKING:
     from experiments.service.forecasting.forecast import Forecast, Progress
 
+NEXT = "the next one does what is asked"
+"""What is said of what is asked while no service is there."""
 _LOOK = 0.1
 """Time between two looks at jobs that are waited for, s."""
 
@@ -251,11 +253,11 @@ class Connection:
         self.wake()
         return Job(self, number)
 
-    def wake(self) -> None:
-        """Wake the service; tell if none is there, once until one is there again."""
+    def wake(self, else_: str = "jobs wait") -> None:
+        """Wake the service; tell if none is there, once until one is, and what happens then."""
         served = self.store.ring()
         if self._served and not served:
-            self._tell(f"{self.store.folder}: no service is there now: jobs wait")
+            self._tell(f"{self.store.folder}: no service is there now: {else_}")
         self._served = served
 
     def job(self, number: int) -> Job:
@@ -303,7 +305,7 @@ class Connection:
             found = [job for job in found if begun or job.state == WAITING]
             for job in found:
                 self.store.update(job.job, cancelled=job.cancelled + 1)
-        self.store.ring()
+        self.wake(NEXT)
         return [job.job for job in found]
 
     def hold(self, job: int | Job) -> None:
@@ -323,7 +325,7 @@ class Connection:
                 accepted = "a job that waits" if held else "a job that is held"
                 raise GridError(f"job {found.job}: {what}; accepted: {accepted}")
             self.store.update(found.job, held=held)
-        self.store.ring()
+        self.wake(NEXT)
 
     def drain(self, site: str, undo: bool = False) -> None:
         """Have a site start no job any more, or have it take part again.
@@ -341,7 +343,7 @@ class Connection:
                 other = "one that is" if undo else "another"
                 raise GridError(f"site {site}: {how}; accepted: {other}")
             self.store.note("drained", sorted(drained - {site} if undo else drained | {site}))
-        self.store.ring()
+        self.wake(NEXT)
 
     def wait(self, *jobs: int | Job, timeout: float | None = None) -> list[LiveJob]:
         """Wait until jobs have ended, or all that have not; return those that did not succeed.

@@ -267,8 +267,9 @@ def _read(
         read = partial(read_once, digests, source)
         parts = Parts.of_log(arrivals, how.window, scenarios, read, digests)
     if len(parts.fit) < how.least:
+        found = parts.told(f"workload {name}")
         raise GridError(
-            f"{where}: replications.window: found {parts.told(name)}; accepted: one of which there "
+            f"{where}: replications.window: found {found}; accepted: one of which there "
             f"are at least {how.least}, `least`"
         )
     workload = replace(workload, stretches=parts.fit)

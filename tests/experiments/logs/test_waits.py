@@ -112,7 +112,9 @@ def test_a_log_without_waits_and_jobs_that_do_not_fit(tmp_path):
     path.write_text("arrival,size,runtime\n0,1,1\n")
     got = call("inspect", path, "--simulate", "easy")
     assert got.exit_code == 2
-    assert f"--simulate: found no recorded wait in {path}; accepted: others" in got.stderr
+    assert (
+        f"--simulate: found no recorded wait in {path}; accepted: a log that has some" in got.stderr
+    )
     path.write_text("arrival,size,runtime,recorded_wait\n0,4,1,0\n")
     got = call("inspect", path, "--simulate", "easy", "--processors", 2)
     assert (

@@ -62,6 +62,10 @@ def test_it_is_said_that_no_service_is_there(grid, state):
     assert "no service is there now: this is as it was left\n" in listed.stderr
     foretold = call("forecast", "--state", state)
     assert "no service is there now: this is as it was left\n" in foretold.stderr
+    for words in (["hold", 1], ["drain", "A"], ["cancel", 1]):
+        asked = call(words[0], "--state", state, *words[1:])
+        assert asked.exit_code == 0
+        assert asked.stderr.endswith("no service is there now: the next one does what is asked\n")
 
 
 def test_what_would_be_served(grid, state):

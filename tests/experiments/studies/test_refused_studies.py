@@ -277,9 +277,13 @@ def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path, values
 
 
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
-    with pytest.raises(GridError, match=r"window: found 34 h 0 min, of which mine has 2 with jobs"):
+    with pytest.raises(
+        GridError, match=r"window: found 34 h 0 min, of which workload mine has 2 with jobs"
+    ):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))
-    with pytest.raises(GridError, match=r"window: found 14 d 0 h, of which mine has 0 with jobs"):
+    with pytest.raises(
+        GridError, match=r"window: found 14 d 0 h, of which workload mine has 0 with jobs"
+    ):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "2w"')]))
 
 

@@ -288,9 +288,9 @@ def test_too_few_windows_that_runs_can_have_are_refused_before_any(tmp_path):
     assert got.exit_code == 2
     (line,) = [each for each in got.stderr.splitlines() if each.startswith("metasched")]
     assert line.endswith(
-        "study.toml: replications.window: found 1 h 0 min, of which mine has 6 with jobs in "
-        "7 h 0 min, 2 of them with no more jobs than warmup, 3; accepted: one of which there "
-        "are at least 5, `least`"
+        "study.toml: replications.window: found 1 h 0 min, of which workload mine has 6 with "
+        "jobs in 7 h 0 min, 2 of them with no more jobs than warmup, 3; accepted: one of which "
+        "there are at least 5, `least`"
     )
     assert not (tmp_path / "out.db").exists()
 
