@@ -129,5 +129,5 @@ def test_an_order_names_no_processors():
     found = CliRunner().invoke(main, ["run", "quickstart", "--set", "execution=processors"])
     assert found.exit_code == 2
     assert found.stderr.splitlines()[-1].startswith(
-        "metasched: quickstart: execution: found 'processors' with coding = 'order'"
+        "metasched: --set: execution: found 'processors' with coding = 'order'"
     )
