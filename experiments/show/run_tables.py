@@ -181,8 +181,9 @@ def print_replications(found: Replications, console: Console) -> None:
             **_LITERALLY,
         )
     mean = "mean, 95 % confidence" if len(found.runs) > 1 else "of one run, without an interval"
+    mean = mean if found.random else "the same in all runs"
     rows = [
-        (label(name), told(name, interval.mean, interval.half_width))
+        (label(name), told(name, interval.mean, interval.half_width if found.random else None))
         for name, interval in found.shown.items()
     ]
     print_rows({"metric": "left", mean: "left"}, rows, console)
