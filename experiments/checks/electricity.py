@@ -80,7 +80,7 @@ def _wrong(
                 if each is None:
                     continue
                 right = _drawn(name, power, cluster, each, jobs, begin, end)
-                found = row[f"{name} {cluster.name}"]
+                found = row.get(f"{name} {cluster.name}", math.nan)
                 if not math.isclose(found, right, rel_tol=1e-6, abs_tol=1e-9):
                     yield (
                         f"{name} {cluster.name}: {found} from {begin} to {end} s; jobs.csv makes "

@@ -197,11 +197,21 @@ class LinkNumbers(Closed):
     saturated: NonNegative | None
 
 
+class UserRow(Closed):
+    """How a user was served."""
+
+    user: Whole
+    jobs: Count
+    mean_wait: Known
+    mean_bounded_slowdown: Known
+    work: Known
+
+
 class UserNumbers(Closed):
     """Who used most."""
 
     count: Count
-    largest: list[dict[str, Any]]
+    largest: list[UserRow]
 
 
 class CleaningCounts(Closed):

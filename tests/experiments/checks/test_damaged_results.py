@@ -66,6 +66,9 @@ SUMMARIES = {
     "a key that no run writes": (put("sneaky", value=1), "sneaky: unknown key"),
     "a key of a cluster": (put("clusters", 0, "sneaky", value=1), "clusters.0.sneaky: unknown"),
     "a metric that is no number": (put("metrics", "own", value="x"), "metrics.own: found 'x'"),
+    "a user who is a table": (
+        put("users", value={"count": 1, "largest": [{"user": {}}]}), "users.largest.0.user: found"
+    ),
     "null": (put("wall_s", value=None), "wall_s: found null"),
     "logs that are numbers": (put("workload", value=[1]), "workload"),
     "a time that never comes": (

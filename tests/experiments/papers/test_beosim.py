@@ -160,7 +160,7 @@ def test_an_unstable_run_says_so():
         ("nodes=1.5", "nodes: found 1.5; "),
         ("interarrival=0", "interarrival: found 0; "),
         ("size_low=0", "size_low: found 0; "),
-        ("size_low=60", "max_size: found 50; accepted: from size_low, 60"),
+        ("size_low=60", "size_low: found 60; accepted: up to max_size, 50"),
         ("runtime=-1", "runtime: found -1; "),
         ("solution=best", "solution: found 'best'; "),
         (

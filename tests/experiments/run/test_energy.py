@@ -143,6 +143,16 @@ def test_electricity_over_time_is_a_file_that_is_checked(grid, tmp_path):
     got = call("verify", out)
     assert got.exit_code == 1
     assert "electricity over time is right" in got.stdout
+    told = (out / "summary.json").read_text()
+    summary = json.loads(told)
+    summary["clusters"][0]["cost"] = None  # as of a run without a price
+    (out / "summary.json").write_text(json.dumps(summary))
+    some = [",".join([*line.split(",")[:3], *line.split(",")[4:]]) for line in text.splitlines()]
+    path.write_text("\n".join([*some, ""]))
+    got = call("verify", out, "--json")
+    assert got.exit_code == 1
+    assert "cost A: nan from" in got.stdout
+    (out / "summary.json").write_text(told)
     path.write_text("\n".join([head, first, ",".join(["0.5", *cells[1:]]), *rest, ""]))
     got = call("verify", out)
     assert got.exit_code == 2
