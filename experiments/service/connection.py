@@ -22,8 +22,7 @@ from grid.foreign import quoted
 if TYPE_CHECKING:
     from experiments.service.forecasting.forecast import Forecast, Progress
 
-NEXT = "the next one does what is asked"
-"""What is said of what is asked while no service is there."""
+NEXT = "the next one does what is asked"  # said while no service is there
 _LOOK = 0.1
 """Time between two looks at jobs that are waited for, s."""
 
