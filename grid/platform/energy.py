@@ -223,7 +223,8 @@ def read_series(path: str | os.PathLike[str], name: str, start: str = "") -> Ser
     """
     where = f"{name}: {path}"
     with blaming(name):
-        text = text_of(path, "a CSV file of time (s) and value")
+        what = "a number, a table by cluster, or a CSV file of time (s) and value"
+        text = text_of(path, what)
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     times: list[float] = []
     values: list[float] = []
