@@ -106,6 +106,8 @@ class ResultFiles:
         where = str(folder / SUMMARY)
         platform = platform_of(summary["platform"], where)
         parameters = parameters_of(summary, where)
+        known = {*parameters.model_fields_set} & {*summary["parameters"]}
+        summary["parameters"] |= parameters.model_dump(mode="json", include=known)  # 5, not 5.0
         with blaming(f"{where}: parameters"):
             weights_per_cluster(parameters.weights, platform.names)
         return cls(folder, summary, _rows(folder / JOBS), platform, parameters)

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from experiments.run.result_files import ResultFiles
 from tests.experiments.commands import call
 
 DIGITS = 4301 * "9"
@@ -196,6 +197,20 @@ def test_a_damaged_event_is_told_by_its_line(at, damage, named, result, tmp_path
         line = told(call(*words, "--events", tmp_path / "log"))
         assert f"log:{at + 1}: " in line
         assert named in line
+
+
+def test_whole_numbers_may_be_written_as_others(result, tmp_path):
+    copy = shutil.copytree(result, tmp_path / "copy")
+    summary = json.loads((copy / "summary.json").read_text())
+    summary["parameters"]["warmup"] = 0.0
+    summary["parameters"]["jobs"] = 30.0
+    (copy / "summary.json").write_text(json.dumps(summary))
+    assert ResultFiles.read(copy).summary["parameters"]["jobs"] == 30
+    for words in commands(copy).values():
+        assert call(*words).exit_code in (0, 1)
+    summary["parameters"]["warmup"] = 5.0
+    (copy / "summary.json").write_text(json.dumps(summary))
+    assert call("report", copy, "-o", copy / "page.html").exit_code == 0
 
 
 def test_what_is_null_where_it_may_be_is_read(result, tmp_path):
