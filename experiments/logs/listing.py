@@ -40,7 +40,7 @@ def print_character(character: Character, console: Console) -> None:
     _say(console, f"{counted(table.count, 'usable job')} in {length}{begin}")
     _say(console, f"{counted(table.machine, 'processor')}, those of {machine}")
     if larger := int((table.jobs["size"] > table.machine).sum()):
-        _say(console, f"{counted(larger, 'job')} larger than that: no run of this machine has them")
+        _say(console, f"{counted(larger, 'job')} that the machine cannot hold")
     for told in _read_of(log, table):
         _say(console, told)
     if character.users:

@@ -130,7 +130,8 @@ def _unranked(settings: Sequence[Setting]) -> Iterator[str]:
     if len(without) in (0, len(settings)):
         return
     often = sum(setting.others_alike + 1 for setting in without)
-    yield f"In {often} of the {total} settings no policy has a rank: the others count."
+    others = "the other counts" if total - often == 1 else "the others count"
+    yield f"In {often} of the {total} settings no policy has a rank: {others}."
 
 
 def _alike(settings: Sequence[Setting], metric: str) -> Iterator[str]:

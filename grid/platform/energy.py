@@ -314,13 +314,12 @@ def _check_step(times: Sequence[float], time: float, place: str, date: str) -> N
     date : str
         As which it is written, if it is no number.
     """
-    if len(times) == 1 and not date:
+    if len(times) == 1:  # any step will do
         if time > times[0]:
             return
-        raise GridError(f"{place}: time is {time:.15g}; accepted: above {times[0]:.15g}")
-    if len(times) == 1 and time > times[0]:
-        return
-    wanted = 0.0 if not times else times[-1] + (times[1] if len(times) > 1 else 3600.0)
+        found = quoted(date) if date else f"{time:.15g}"
+        raise GridError(f"{place}: time is {found}; accepted: one after that of the row before")
+    wanted = times[-1] + times[1] if times else 0.0
     if abs(time - wanted) > 1e-6 * max(1.0, wanted):
         gap = ": it has a gap" if times and time > wanted else ""
         if date:

@@ -53,6 +53,13 @@ def test_the_contract(log):
     assert found["cv_runtime"] == pytest.approx(runtimes.std(ddof=1) / runtimes.mean())
 
 
+@pytest.mark.parametrize("size", [10, 11])
+def test_jobs_that_the_machine_cannot_hold_are_told(size, tmp_path):
+    log = tmp_path / "log.swf"
+    log.write_text(HEAD + record(1, 0, 100, 4) + "\n" + record(2, 5, 100, size) + "\n")
+    assert ("1 job that the machine cannot hold" in call("inspect", log).stdout) == (size > 10)
+
+
 def test_run_times_that_no_clock_tells(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("arrival,size,runtime,requested_time\n0,1,5e-324,9\n0,1,3,9\n")

@@ -97,6 +97,7 @@ def test_dates_that_do_not_tell_of_the_run_are_refused(text, start, told, tmp_pa
         ("time,value\n0,1\n3600,x\n", ":3: found 'x'; accepted: a number up to 1e+09"),
         ("time,value\n0,nan\n", ":2: found 'nan'; accepted: a number up to 1e+09"),
         ("time,value\n0,1,2\n", ":2: found 3 cells; accepted: 2"),
+        ("time,value\n0,1\n0,2\n", ":3: time is 0; accepted: one after that of the row before"),
         ("time,value\n3600,1\n", ":2: time is 3600; accepted: 0, for times are at even steps"),
         ("time,value\n0,1\n60,1\n180,1\n", ":4: time is 180; accepted: 120, for times are at even"),
         ("time,value\n0,1\n60,1\n60,1\n", ":4: time is 60; accepted: 120, "),
