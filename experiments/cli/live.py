@@ -331,6 +331,8 @@ def hindcast(
     with users_code(), telling("running what is to be forecast") as progress:
         chosen = chosen_scenario(scenario, **options)
         found = hindcast_of(chosen, seed, jobs, futures, progress)
+    for note in found.notes:
+        click.echo(f"metasched: {note}", err=True)
     if as_json:
         click.echo(json.dumps(found.summary()))
     else:

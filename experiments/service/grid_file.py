@@ -164,21 +164,7 @@ def load_grid(
         title=table.get("title", ""),
         path=where,
     )
-    assert isinstance(scenario.parameters, Parameters)
-    if scenario.parameters.prediction == "exact":
-        raise ScenarioError(
-            f"{where}: prediction: found 'exact'; accepted: another, for nobody knows how long "
-            "jobs will run"
-        )
-    if issubclass(scenario.local_policy, RecordedScheduler):
-        raise ScenarioError(
-            f"{where}: local: found 'recorded', which starts as a log tells; accepted: another"
-        )
-    if scenario.largest_job > scenario.platform.sizes.max():
-        raise ScenarioError(
-            f"{where}: global: found {quoted(scenario.global_scheduler)}, which splits jobs; "
-            "accepted: one that has each job run at one site"
-        )
+    check_foretold(scenario, where)
     jobs, largest = _tables(table, "jobs", where), int(scenario.platform.sizes.max())
     return LiveGrid(
         scenario,
@@ -190,6 +176,25 @@ def load_grid(
         ),
         (name if path is packaged else str(path.absolute()), global_, local),
     )
+
+
+def check_foretold(scenario: Scenario, where: str) -> None:
+    """Raise `ScenarioError` unless a scenario may have real jobs, or forecasts of jobs."""
+    assert isinstance(scenario.parameters, Parameters)
+    if scenario.parameters.prediction == "exact":
+        raise ScenarioError(
+            f"{where}: prediction: found 'exact'; accepted: requested, learned or another, for "
+            "nobody knows how long jobs will run"
+        )
+    if issubclass(scenario.local_policy, RecordedScheduler):
+        raise ScenarioError(
+            f"{where}: local: found 'recorded', which starts as a log tells; accepted: another"
+        )
+    if scenario.largest_job > scenario.platform.sizes.max():
+        raise ScenarioError(
+            f"{where}: global: found {quoted(scenario.global_scheduler)}, which splits jobs; "
+            "accepted: one that has each job run at one site"
+        )
 
 
 def _known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:

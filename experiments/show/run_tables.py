@@ -356,6 +356,11 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield UNSTABLE
     if result.restarts and result.tally.grid["jobs"][0]:
         yield WAITS_OF_RESTARTED
+    yield from cleaned(result)
+
+
+def cleaned(result: Result) -> Iterator[str]:
+    """Yield in words how the log of a run was cleaned."""
     if result.cleaning.rules:
         yield f"cleaning of {counted(result.cleaning.records, 'record')}:"
     for rule, count in result.cleaning.rules.items():

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from experiments.run.results import Result
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.service.forecasting.forecast import LEARNED
 from experiments.service.forecasting.foretelling import forecast
-from experiments.service.grid_file import LiveGrid
+from experiments.service.grid_file import LiveGrid, check_foretold
 from experiments.service.store import DONE, RUNNING, WAITING, LiveJob
 from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
@@ -37,10 +38,19 @@ class Hindcast:
         each the quantiles that were forecast, as ``start 5`` to ``end 95``.
     waited : int
         Jobs that waited, of which these were drawn.
+    run : Result
+        What came.
     """
 
     jobs: pd.DataFrame
     waited: int
+    run: Result
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user may want to know before trusting it, a line each."""
+        changes = "changes of the platform: forecasts do not know of them, the run does"
+        return [*self.run.notes, *([changes] if self.run.platform.changes else [])]
 
     def within(self, what: str, low: int, high: int) -> float:
         """Return in how many cases of all a ``start`` or ``end`` was between two quantiles."""
@@ -53,9 +63,11 @@ class Hindcast:
 
         Of ``start`` and ``end`` the shares of the jobs that were in the 50 and 90 % intervals
         (``within_50``, ``within_90``) and before and after the latter (``before``, ``after``), and
-        the median of how far the medians were off (``off_s``).
+        the median of how far the medians were off (``off_s``). ``deadlines`` and ``cleaning`` are
+        as in the summary of a run.
         """
         told: dict[str, Any] = {"jobs": len(self.jobs), "waited": self.waited}
+        told |= {name: self.run.summary()[name] for name in ("deadlines", "cleaning")}
         for what in ("start", "end"):
             of = self.jobs
             told[what] = {
@@ -74,7 +86,8 @@ def hindcast(
     """Forecast jobs of a log at the moments of their submission, and compare with what came.
 
     What came is a run of the scenario, in which others come later, of which a forecast knows
-    nothing. It knows what ran and waited then, and the jobs that had ended, each by its user.
+    nothing. It knows what ran and waited then, with deadlines, and the jobs that had ended, each by
+    its user.
 
     Parameters
     ----------
@@ -99,10 +112,12 @@ def hindcast(
     assert isinstance(parameters, Parameters)
     if scenario.workload is None:
         raise GridError(f"{scenario.name}: workload: found synthetic jobs; accepted: a log")
-    if parameters.prediction == "exact":
-        raise GridError(f"{scenario.name}: prediction: found 'exact'; accepted: another")
-    if scenario.largest_job > scenario.platform.sizes.max():
-        raise GridError(f"{scenario.name}: global: found one that splits jobs; accepted: another")
+    check_foretold(scenario, scenario.name)
+    if parameters.mean_up_time:
+        raise GridError(
+            f"{scenario.name}: mean_up_time: found {parameters.mean_up_time:g}; accepted: 0, for "
+            "forecasts know of no failures"
+        )
     done = run(scenario, seed=seed)
     frame = done.jobs[done.jobs["start"].notna()].sort_values("arrival").reset_index(drop=True)
     later = frame.iloc[int(BEFORE * len(frame)) :]
@@ -112,7 +127,7 @@ def hindcast(
     given = {name: getattr(parameters, name) for name in parameters.model_fields_set}
     for name in ("window_start", "window_end", "load_factor"):
         given.pop(name, None)
-    platform = done.platform
+    platform = replace(done.platform, changes=())
     bare = Scenario(
         scenario.name, platform, given, scenario.global_scheduler, scenario.local_scheduler
     )
@@ -120,7 +135,7 @@ def hindcast(
     drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
     each = (_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index)
     rows = [*progress.one_by_one(each, len(drawn), "job")]
-    return Hindcast(pd.DataFrame(rows), len(waited))
+    return Hindcast(pd.DataFrame(rows), len(waited), done)
 
 
 def _forecast_at(
@@ -146,9 +161,9 @@ def _forecast_at(
 def _jobs(frame: pd.DataFrame, now: float) -> Iterator[LiveJob]:
     """Yield jobs of a run as a service has them at a moment."""
     users: Sequence[Any] = frame["user"].tolist() if "user" in frame else [""] * len(frame)
-    names = "arrival", "size", "start", "finish", "predicted_time", "cluster"
+    names = "arrival", "size", "deadline", "start", "finish", "predicted_time", "cluster"
     columns = [frame[name].tolist() for name in names]
-    for number, user, arrival, size, start, finish, asked, cluster in zip(
+    for number, user, arrival, size, deadline, start, finish, asked, cluster in zip(
         frame.index.tolist(), users, *columns, strict=True
     ):
         state = DONE if finish <= now else RUNNING if start <= now else WAITING
@@ -161,7 +176,7 @@ def _jobs(frame: pd.DataFrame, now: float) -> Iterator[LiveJob]:
             {},
             int(size),
             float(asked),
-            None,
+            float(deadline) if deadline < math.inf else None,
             float(arrival),
             state,
             str(cluster) if begun else None,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from rich.console import Console, JustifyMethod
 
 from experiments.service.forecasting.hindcast import LEAST_WAIT, Hindcast
+from experiments.show.labels import drawn_words
 from experiments.show.numbers import counted, duration, percent
+from experiments.show.run_tables import cleaned
 from experiments.show.tables import print_rows
 
 COLUMNS: dict[str, JustifyMethod] = {
@@ -28,7 +30,12 @@ def print_hindcast(found: Hindcast, futures: int, console: Console) -> None:
         rows.append((what, *shares, duration(of["off_s"])))
     print_rows(COLUMNS, rows, console)
     of_all = f"the {counted(told['waited'], 'job')} that waited {LEAST_WAIT:.0f} s or longer"
-    console.print(
+    lines = [
         f"of {counted(told['jobs'], 'job')}, each forecast in {counted(futures, 'future')} as it "
-        f"was submitted, drawn from {of_all}, but for the first quarter of all"
-    )
+        f"was submitted, drawn from {of_all}; the first quarter of all jobs only taught run times",
+        "earlier, later: than the 90 % interval; median off by: median of how far medians were off",
+    ]
+    if drawn := drawn_words(told["deadlines"]):
+        lines.append(drawn)
+    for line in (*lines, *cleaned(found.run)):
+        console.print(line, markup=False, highlight=False)

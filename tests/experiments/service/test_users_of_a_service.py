@@ -257,7 +257,7 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
         ("[[sites]]\nname = 'A'\nslots = 1\n[parameters]\njobs = 3", "jobs: without meaning for"),
         (
             "[[sites]]\nname = 'A'\nslots = 1\n[parameters]\nprediction = 'exact'",
-            "prediction: found 'exact'; accepted: another, for nobody knows",
+            "prediction: found 'exact'; accepted: requested, learned or another, for nobody knows",
         ),
         (
             "local = 'recorded'\n[[sites]]\nname = 'A'\nslots = 1",

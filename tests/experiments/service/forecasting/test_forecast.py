@@ -289,9 +289,36 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
         + "".join(f'[[clusters]]\nname = "{name}"\nsize = 4\n' for name in "AB")
     )
     split = call("hindcast", "two.toml", "--workload", "log.csv")
-    assert "global: found one that splits jobs; accepted: another" in split.output
-    known = call("hindcast", *words, "--set", "prediction=exact")
-    assert "prediction: found 'exact'; accepted: another" in known.output
+    assert "global: found 'first-fit', which splits jobs; accepted: one that" in split.output
+    for given, told in (
+        (("--set", "prediction=exact"), "prediction: found 'exact'; accepted: requested, learned"),
+        (("--set", "mean_up_time=1e6"), "mean_up_time: found 1e+06; accepted: 0, for forecasts"),
+        (("--local", "recorded"), "local: found 'recorded', which starts as a log tells"),
+    ):
+        refused = call("hindcast", *words, *given)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert told in refused.output
+
+
+def test_forecasts_of_the_past_say_what_was_assumed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{40 * at},{1 + 2 * (at == 9)},100,100" for at in range(24)]
+    (tmp_path / "log.csv").write_text("\n".join(["arrival,size,runtime,requested_time", *rows]))
+    (tmp_path / "two.toml").write_text(
+        'global = "greenest"\nlocal = "fcfs"\n'
+        '[parameters]\nmode = "open"\nprediction = "requested"\nbusy_watts = 3\ncarbon = 100\n'
+        'queue = 7\n[[clusters]]\nname = "A"\nsize = 1\n[[clusters]]\nname = "B"\nsize = 1\n'
+        '[[changes]]\ncluster = "B"\nwhat = "drain"\nat = 0\nprocessors = 1\nuntil = 1600\n'
+    )
+    words = "two.toml", "--workload", "log.csv", "--jobs", 5, "--futures", 4
+    shown = call("hindcast", *words)
+    assert shown.exit_code == 0, shown.output
+    assert "parameters without effect: queue" in shown.stderr
+    assert "changes of the platform: forecasts do not know of them, the run does" in shown.stderr
+    assert "deadlines: drawn, as the jobs bring none" in shown.stdout
+    told = json.loads(call("hindcast", *words, "--json").stdout)
+    assert told["deadlines"] == "drawn"
+    assert told["cleaning"] == {"records": 24, "rules": {}}
 
 
 @pytest.mark.parametrize(
