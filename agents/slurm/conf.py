@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
-from grid.foreign import plain
+from grid.errors import GridError
+from grid.foreign import plain, quoted
+from grid.logs.calendar import seconds_until
 
 
 class Node(NamedTuple):
@@ -64,6 +67,32 @@ class Reservation(NamedTuple):
     start: str
     end: str
     nodes: tuple[str, ...] | None = None
+    where: str = ""
+
+    def span(self, clock: datetime) -> tuple[float, float]:
+        """Return when it begins and ends, s after a clock showed a date.
+
+        Raises
+        ------
+        GridError
+            If a date is none, or it ends before it begins.
+        """
+        times = []
+        for key, text in (("StartTime", self.start), ("EndTime", self.end)):
+            try:
+                times.append(seconds_until(text, clock))
+            except ValueError:
+                raise GridError(
+                    f"{self.where}: {key}: found {quoted(text)}; accepted: a date such as "
+                    "2024-03-01T08:00:00"
+                ) from None
+        begin, end = times
+        if end <= begin:
+            raise GridError(
+                f"{self.where}: EndTime: found {quoted(self.end)}; accepted: after StartTime, "
+                f"{plain(self.start)}"
+            )
+        return begin, end
 
 
 @dataclass(frozen=True)

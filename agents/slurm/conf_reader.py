@@ -174,7 +174,10 @@ def read_conf(path: str | os.PathLike[str]) -> Conf:
         If it cannot be read, or says what cannot be had here: one line with its file and line.
     """
     reading = _Reading()
-    for record in records_of(path):
+    records = [*records_of(path)]
+    if not records:
+        raise GridError(f"{path}: found no keys; accepted: such as SchedulerType=sched/backfill")
+    for record in records:
         match record.kind:
             case "nodename":
                 reading.take_nodes(record)
@@ -338,8 +341,8 @@ class _Reading:
     def take_reservation(self, record: Record) -> None:
         """Take a reservation, as ``scontrol show reservations`` prints it."""
         values = record.values
-        for key in ("starttime", "endtime"):
-            if key not in values:
+        for key in ("StartTime", "EndTime"):
+            if key.lower() not in values:
                 raise GridError(f"{record.where}: found no {key}; accepted: StartTime and EndTime")
         nodes = _nodes(f"{record.where}: Nodes", values.get("nodes", "ALL"))
         if nodes == ():  # as of licences only
@@ -348,7 +351,8 @@ class _Reading:
         for flag in values.get("flags", "").upper().split(","):
             if flag in _RECURRING:  # only what is printed is taken: the next time
                 self.ignored[f"{flag} of reservation {name}"] = None
-        self.reservations.append(Reservation(name, values["starttime"], values["endtime"], nodes))
+        begin, end = values["starttime"], values["endtime"]
+        self.reservations.append(Reservation(name, begin, end, nodes, record.where))
 
     def conf(self, path: str) -> Conf:
         """Return what has been read as a whole."""
@@ -359,7 +363,7 @@ class _Reading:
             self._check_nodes(f"{self.places[name]}: Nodes", nodes)
             self.partitions[name] = each._replace(nodes=nodes)
         for reservation in self.reservations:
-            self._check_nodes(f"{path}: reservation {reservation.name}: Nodes", reservation.nodes)
+            self._check_nodes(f"{reservation.where}: Nodes", reservation.nodes)
         if self.linear and any(node.cpus > 1 for node in self.nodes.values()):
             raise GridError(
                 f"{path}: SelectType: found 'select/linear' with nodes of several CPUs, which jobs "

@@ -8,8 +8,6 @@ from agents.slurm.conf import Conf
 from agents.slurm.nodes import Mask
 from agents.slurm.partitions import Machine
 from grid.errors import GridError
-from grid.foreign import plain, quoted
-from grid.logs.calendar import seconds_until
 from grid.workloads.table import Table
 
 
@@ -27,7 +25,7 @@ def closed(conf: Conf, machine: Machine, table: Table | None) -> list[Closed]:
     Raises
     ------
     GridError
-        If nothing tells which date time 0 is, or a date is none.
+        If nothing tells which date time 0 is, or for dates that are not accepted.
     """
     if not conf.reservations:
         return []
@@ -38,14 +36,5 @@ def closed(conf: Conf, machine: Machine, table: Table | None) -> list[Closed]:
         )
     found = []
     for each in conf.reservations:
-        times = []
-        for text in (each.start, each.end):
-            try:
-                times.append(seconds_until(text, table.start))
-            except ValueError:
-                raise GridError(
-                    f"slurm_conf: reservation {plain(each.name)}: found {quoted(text)}; accepted: "
-                    "a date such as 2024-03-01T08:00:00"
-                ) from None
-        found.append(Closed(times[0], times[1], machine.mask(each.nodes)))
+        found.append(Closed(*each.span(table.start), machine.mask(each.nodes)))
     return found

@@ -236,13 +236,18 @@ def _of_aging(scenario: Scenario) -> Iterator[str]:
         )
 
 
-def _of_slurm(scenario: Scenario) -> Iterator[str]:
-    """Yield what of Slurm's files has no meaning here."""
+def _of_slurm(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:
+    """Yield what of Slurm's files has no meaning here, or met no job of a run from a date on."""
     given: Any = scenario.parameters
     if not issubclass(scenario.local_policy, SlurmScheduler):
         return
-    if given.slurm_conf and (note := given.of(SlurmSettings).conf.note):
-        yield f"slurm_conf: {given.slurm_conf}: {note}"
+    conf = given.of(SlurmSettings).conf
+    if given.slurm_conf and conf.note:
+        yield f"slurm_conf: {given.slurm_conf}: {conf.note}"
+    for each in conf.reservations if start else ():
+        begin, end = each.span(read(start))
+        if end <= 0 or begin >= all_left_at:
+            yield f"slurm_conf: {each.where}: reservation {plain(each.name)} met no job"
     if given.slurm_qos and (names := unread(given.slurm_qos)):
         yield f"slurm_qos: {given.slurm_qos}: without meaning here: {', '.join(map(plain, names))}"
 
@@ -356,7 +361,7 @@ def notes(
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _without_carbon(scenario)
     lines += [] if "aging" in useless else _of_aging(scenario)
-    lines += _of_slurm(scenario)
+    lines += _of_slurm(scenario, stated.start, all_left_at)
     for name, path, ended in begun_anew(scenario, stated.start, all_left_at):
         since = written(clock_at(read(stated.start), ended))
         lines.append(f"{name}: {path}: its dates end; it begins anew at {since}")

@@ -202,7 +202,7 @@ def test_reservations_need_dates(tmp_path):
     )
     with pytest.raises(GridError, match="no date at which the workload begins"):
         model_of(**given(jobs_of((0, 1, 1, 1)), conf, Platform.star([8])))
-    with pytest.raises(GridError, match="reservation r: found 'someday'; accepted: a date"):
+    with pytest.raises(GridError, match="conf:6: EndTime: found 'someday'; accepted: a date"):
         model_of(
             **given(jobs_of((0, 1, 1, 1)), conf, Platform.star([8]), start="2024-03-01T00:00:00")
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from datetime import datetime
 
 import pytest
 
@@ -11,6 +13,7 @@ from agents.slurm.conf_reader import read_conf
 from agents.slurm.qos import read_qos, unread
 from agents.slurm.values import node_names, seconds
 from grid.errors import GridError
+from grid.logs.calendar import SITES_CLOCK
 
 WHOLE = r"""
 # A comment; then a key in another case, with blanks
@@ -95,8 +98,9 @@ def test_dump_of_scontrol(tmp_path):
         Partition("main", ("n1", "n2"), True, max_time=172_800, job_factor=5),
     )
     assert conf.nodes == (Node("n1", 4), Node("n2", 4))
+    where = f"{tmp_path / 'slurm.conf'}:17"
     assert conf.reservations == (
-        Reservation("repair", "2024-03-01T08:00:00", "2024-03-01T12:00:00", ("n2",)),
+        Reservation("repair", "2024-03-01T08:00:00", "2024-03-01T12:00:00", ("n2",), where),
     )
     assert conf.note == ""
 
@@ -243,7 +247,7 @@ def test_what_says_of_preemption_has_no_meaning_without_it(tmp_path):
 
 
 def test_nothing_is_the_defaults(tmp_path):
-    assert conf_of(tmp_path, "") == Conf()
+    assert conf_of(tmp_path, "SchedulerType=sched/backfill\n") == Conf()
 
 
 @pytest.mark.parametrize(
@@ -282,7 +286,7 @@ def test_nothing_is_the_defaults(tmp_path):
         ("NodeSet=s Feature=gpu", "2: Feature: found 'gpu', and features of nodes are not read; a"),
         ("PartitionName=p State=UPP", "2: State: found 'UPP'; accepted: UP, DOWN, DRAIN, INACT"),
         ("NodeName=n[3-1]", "NodeName: found 'n[3-1]'; accepted: nodes such as"),
-        ("ReservationName=r Nodes=ALL", "2: found no starttime; accepted: StartTime and EndTime"),
+        ("ReservationName=r Nodes=ALL", "2: found no StartTime; accepted: StartTime and EndTime"),
         ("SelectType=select/linear\nNodeName=m CPUs=2", "found 'select/linear' with nodes"),
     ],
 )
@@ -313,6 +317,33 @@ def test_lists_of_nodes():
         node_names("", "a[1-2000]b[1-2000]")
     with pytest.raises(GridError, match="at most"):
         node_names("", "a[1-900000],b[1-900000]")
+
+
+def test_an_empty_file_is_none(tmp_path):
+    with pytest.raises(GridError, match=r"slurm\.conf: found no keys; accepted: such as"):
+        conf_of(tmp_path, "# nothing\n\n")
+    assert conf_of(tmp_path, "ClusterName=a\n").reservations == ()
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        ("StartTime=2024-03-01", "found no EndTime; accepted: StartTime and EndTime"),
+        ("StartTime=8:30 EndTime=2024-03-01", "StartTime: found '8:30'; accepted: a date such as"),
+        (
+            "StartTime=2024-03-01 EndTime=2024-13-01",
+            "EndTime: found '2024-13-01'; accepted",
+        ),
+        (
+            "StartTime=2024-03-01T08:30 EndTime=2024-03-01T08:30",
+            "EndTime: found '2024-03-01T08:30'; accepted: after StartTime, 2024-03-01T08:30",
+        ),
+    ],
+)
+def test_wrong_times_of_reservations_are_told_by_line_and_key(tmp_path, times, told):
+    clock = datetime(2024, 2, 29, tzinfo=SITES_CLOCK)
+    with pytest.raises(GridError, match=re.escape(f"slurm.conf:2: {told}")):
+        conf_of(tmp_path, f"ClusterName=a\nReservationName=r {times}\n").reservations[0].span(clock)
 
 
 def test_reservations_that_come_again_are_named(tmp_path):
