@@ -23,10 +23,11 @@ FEW, OVERLOAD = 20, 2
 def compile_(scenarios: tuple[str, ...]) -> None:
     """Compile what the first run of each SCENARIO would, and keep it for all runs of this user.
 
-    For images and classes. By default all that comes with metasched is compiled: the kernel in each
-    of its kinds, for up to 16 clusters, and what the scenarios and all other policies need. Each
-    SCENARIO is run, with 200 jobs if they are synthetic; a .py file is run as a script, and modules
-    that it names (module:Class) are imported: use only files that you trust.
+    For images and classes. By default that is the kernel in each of its kinds, for up to 16
+    clusters, and what the packaged scenarios and all other policies need; what only some parameters
+    need, such as preemption, is compiled when it is first used. Each SCENARIO is run, with 200 jobs
+    if they are synthetic; a .py file is run as a script, and modules that it names (module:Class)
+    are imported: use only files that you trust.
     """
     from experiments.sweeps.progress import telling
 
