@@ -9,8 +9,8 @@ from typing import Any
 from agents.pace.formula import Formula
 from agents.pace.packaged import checked_keys, named
 from agents.pace.templates import TEMPLATES
-from grid.errors import GridError, blaming
-from grid.foreign import quoted
+from grid.errors import GridError
+from grid.foreign import plain, quoted
 from grid.names import meant
 
 NOTHING, ONCE = Formula("0"), Formula("1")
@@ -77,7 +77,7 @@ class Application:
             name,
             str(mapping.get("problem_size", "")),
             tuple(_subtask(where, number, table) for number, table in enumerate(tables, 1)),
-            _formula(where, mapping.get("iterations", 1)),
+            Formula(mapping.get("iterations", 1), f"{where}: iterations"),
         )
 
 
@@ -106,12 +106,10 @@ def _subtask(where: str, number: int, table: Mapping[str, Any]) -> Subtask:
     return Subtask(
         str(table.get("name", number)),
         template,
-        tuple((kind, _formula(where, count)) for kind, count in sorted(operations.items())),
-        _formula(where, table.get("message", 0)),
-        _formula(where, table.get("stages", 1)),
+        tuple(
+            (kind, Formula(count, f"{where}: operations: {plain(kind)}"))
+            for kind, count in sorted(operations.items())
+        ),
+        Formula(table.get("message", 0), f"{where}: message"),
+        Formula(table.get("stages", 1), f"{where}: stages"),
     )
-
-
-def _formula(where: str, text: Any) -> Formula:
-    with blaming(where):
-        return Formula(text)

@@ -125,8 +125,5 @@ def time_of(subtask: Subtask, hardware: Hardware, processors: int, problem_size:
     message = hardware.message(subtask.message(n, p)) if p > 1 else 0.0
     stages = subtask.stages(n, p)
     if stages < 1:
-        raise GridError(
-            f"stages {quoted(subtask.stages.text)}: {stages:g} at n = {n:g}, p = {p:g}; accepted: "
-            "a number from 1"
-        )
+        raise subtask.stages.refused(stages, n, p, 1)
     return TEMPLATES[subtask.template](Step(computation, message, p, stages))

@@ -39,6 +39,8 @@ class Formula:
     ----------
     text : str
         Arithmetic in Python's notation.
+    where : str
+        Of what it is, which begins messages.
 
     Raises
     ------
@@ -52,27 +54,34 @@ class Formula:
     """
 
     text: str
+    where: str = field(default="formula", compare=False)
     _code: CodeType = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_code", compile(_checked(self.text), "formula", "eval"))
+        object.__setattr__(
+            self, "_code", compile(_checked(self.text, self.where), "formula", "eval")
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Formula, (self.text,)  # code cannot be pickled
+        return Formula, (self.text, self.where)  # code cannot be pickled
 
     def __call__(self, n: float, p: float) -> float:
         """Return the value for a problem size and a number of processors."""
         names = {"__builtins__": {}, **FUNCTIONS, "n": float(n), "p": float(p)}
         try:
             value = float(eval(self._code, names))
+        except OverflowError:
+            value = math.inf
         except (ArithmeticError, ValueError, TypeError):
             value = math.nan
         if not 0 <= value < math.inf:
-            raise GridError(
-                f"formula {quoted(self.text)}: {value:g} at n = {n:g}, p = {p:g}; accepted: a "
-                "number from 0"
-            )
+            raise self.refused(value, n, p, 0)
         return value
+
+    def refused(self, value: float, n: float, p: float, least: int) -> GridError:
+        """Return what is wrong with a value: accepted are finite numbers from some on."""
+        found = f"{quoted(self.text)}, which is {value:g} at n = {n:g}, p = {p:g}"
+        return GridError(f"{self.where}: found {found}; accepted: a number from {least}")
 
 
 class _Floats(ast.NodeTransformer):
@@ -83,11 +92,11 @@ class _Floats(ast.NodeTransformer):
         return ast.copy_location(ast.Constant(float(node.value)), node)  # type: ignore[arg-type]
 
 
-def _checked(text: Any) -> ast.Expression:
+def _checked(text: Any, where: str) -> ast.Expression:
     """Return a formula as Python parses it, with nothing in it that is not accepted."""
     if isinstance(text, (int, float)) and not isinstance(text, bool):
         text = repr(text)
-    refused = GridError(f"formula: found {quoted(text)}; accepted: {ACCEPTED}")
+    refused = GridError(f"{where}: found {quoted(text)}; accepted: {ACCEPTED}")
     if not isinstance(text, str) or len(text) > LONGEST_FORMULA:
         raise refused
     try:

@@ -21,7 +21,14 @@ from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.environments.agents import GLOBAL, Observation, agent_of
 from experiments.environments.episode import Episode, Learner
 from experiments.environments.observing import nothing
-from experiments.environments.rewards import Reward, is_metric, metric_of, reward_of, rewards
+from experiments.environments.rewards import (
+    OF_DEADLINES,
+    Reward,
+    is_metric,
+    metric_of,
+    reward_of,
+    rewards,
+)
 from experiments.run.observed import Observed
 from experiments.scenario.jobs import read_source
 from experiments.scenario.notes import told
@@ -205,6 +212,11 @@ class Play:
         """
         scenario = self._changed((options or {}).get("set", ()))
         made: Any = scenario.model(seed, self._read, partial(Episode, learning=self._learning))
+        if self._rules.reward == OF_DEADLINES and made.workload.drawn_deadlines is None:
+            raise GridError(
+                f"reward {OF_DEADLINES}: found no job with a deadline; accepted: with "
+                "assign_deadlines=true, or jobs that bring deadlines"
+            )
         self.episode, self._replaced = made, set()
         self._count = min(made.workload.count or math.inf, self._rules.jobs or math.inf)
         self._left, self._earned = 0, dict.fromkeys(self.agents, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from agents.numbers import is_real
 from experiments.run.observed import Observed
 from experiments.run.results import Result
 from experiments.scenario.scenario import Scenario
-from experiments.show.labels import METRICS
+from experiments.show.labels import METRICS, OF_PARTS, TABLES, WITHIN, why_none
 from experiments.studies.definition import MORE_IS_BETTER
 from grid.errors import GridError
 from grid.foreign import plain, quoted
@@ -22,6 +23,10 @@ from grid.world.finished import Records
 
 Reward = Callable[[Records], npt.ArrayLike]
 """The rewards of jobs that have ended, one each."""
+
+
+OF_RUN = tuple(name for name in METRICS if name not in (*OF_PARTS, *TABLES))
+"""Metrics of a run that are numbers."""
 
 
 def _turnaround(jobs: Records) -> npt.NDArray[np.float64]:
@@ -51,9 +56,15 @@ REWARDS: dict[str, Reward] = {
 and nothing for jobs that miss it or have none."""
 
 
+OF_DEADLINES = "deadlines_met"
+
+
 def is_metric(asked: object) -> bool:
-    """Tell whether a reward is a metric, which is of a whole run."""
-    return isinstance(asked, str) and asked in METRICS and asked not in REWARDS
+    """Tell whether a reward is a metric, or a number in a table of them: of a whole run."""
+    if not isinstance(asked, str) or asked in REWARDS:
+        return False
+    table, within, _ = asked.partition(WITHIN)
+    return (table in TABLES and bool(within)) or asked in OF_RUN
 
 
 def metric_of(name: str, model: GridModel, scenario: Scenario, observed: Observed) -> float:
@@ -64,9 +75,13 @@ def metric_of(name: str, model: GridModel, scenario: Scenario, observed: Observe
     GridError
         If it is no number.
     """
-    value = Result.of(model, scenario, 0.0, observed=observed).summary()["metrics"].get(name)
+    found = Result.of(model, scenario, 0.0, observed=observed).summary()["metrics"]
+    table, within, key = name.partition(WITHIN)
+    value: Any = (found.get(table) or {}).get(key) if within else found.get(name)
     if not is_real(value):
-        raise GridError(f"reward {name}: found {quoted(value)} for this run; accepted: a number")
+        why = f": {why}" if (why := why_none(name)) else ""
+        accepted = f"accepted: a number{why}"
+        raise GridError(f"reward {name}: found {quoted(value)} for this run; {accepted}")
     return float(value) if name in MORE_IS_BETTER else -float(value)
 
 
@@ -78,11 +93,11 @@ def reward_of(asked: str | Reward) -> tuple[str, Reward]:
         return plain(getattr(asked, "__name__", "reward"), 60), asked
     if not isinstance(asked, str) or asked not in REWARDS:
         told = (
-            meant(asked, [*REWARDS, *METRICS])
+            meant(asked, [*REWARDS, *OF_RUN, *(f"{name}{WITHIN}..." for name in TABLES)])
             if isinstance(asked, str)
-            else f"accepted: {', '.join(REWARDS)}, a metric"
+            else f"accepted: {', '.join(REWARDS)}, a metric, or a function of jobs that ended"
         )
-        raise GridError(f"reward: found {quoted(asked)}; {told}, or a function of jobs that ended")
+        raise GridError(f"reward: found {quoted(asked)}; {told}")
     return asked, REWARDS[asked]
 
 

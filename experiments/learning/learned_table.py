@@ -79,7 +79,8 @@ def _print_compared(found: Learned | Cloned, also: str, path: str, console: Cons
     for each in found.others:
         interval = apart.told(each.difference.mean, each.difference.half_width)
         verdict = "better" if each.learned_is_better else "worse"
-        verdict = verdict if each.surely else "not surely either"
+        unsure = "not surely either" if each.differences.any() else "the same in each"
+        verdict = verdict if each.surely else unsure
         often = f"{each.better} of {len(lessons.held_out)}"
         rows.append((each.name, scale.told(each.mean), interval, often, verdict))
     right: dict[str, JustifyMethod] = dict.fromkeys(numbers, "right")

@@ -17,6 +17,7 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.labels import why_none
 from experiments.show.numbers import counted
+from experiments.studies.asked import metrics_among
 from experiments.studies.definition import MORE_IS_BETTER
 from experiments.studies.parts import Parts, since_the_first
 from experiments.studies.study_run import StudyRun, numbers_of
@@ -161,8 +162,8 @@ def value_of(lesson: Lesson, metric: str) -> float:
         If there is no such metric, or no number for it.
     """
     numbers = numbers_of(lesson.of, lesson.seed)
-    if metric not in numbers:
-        raise GridError(f"--objective: found {quoted(metric)}; {meant(metric, sorted(numbers))}")
+    if metric not in (metrics := metrics_among(numbers)):
+        raise GridError(f"--objective: found {quoted(metric)}; {meant(metric, sorted(metrics))}")
     (value,) = numbers[metric]
     if numbers["unfinished"][0] or not math.isfinite(value):
         left = int(numbers["unfinished"][0])

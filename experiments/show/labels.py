@@ -94,6 +94,9 @@ METRICS = {
 }
 """Metrics of runs, clusters and links by their names in files."""
 
+OF_PARTS = ("size", "rate", "jobs", "mean_demand", "saturated")
+"""Those of clusters and links alone."""
+
 MEASURED = (
     *("mean_wait", "max_wait", "mean_turnaround", "response_local", "response_global"),
     *("mean_bounded_slowdown", "over_deadline", "deadlines_met", "makespan"),

@@ -70,9 +70,14 @@ def _partial(study: Definition, found: Mapping[str, Any]) -> list[str]:
     return [name for name in study.reported if WITHIN in name and name not in found]
 
 
+def metrics_among(found: Found) -> list[str]:
+    """Return the names of the metrics among the numbers of a run."""
+    return [name for name in found if name not in (*COUNTS, LEFT) and not is_reason(name)]
+
+
 def _check_known(study: Definition, found: Found, where: str) -> None:
     """Raise `GridError`, naming a file, for a metric that is none of those found in runs."""
-    metrics = [name for name in found if name not in (*COUNTS, LEFT) and not is_reason(name)]
+    metrics = metrics_among(found)
     for key, names in (("metric", [study.metric]), ("report", study.report)):
         for name in names:
             if name not in metrics:

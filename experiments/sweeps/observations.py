@@ -69,7 +69,9 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     model.world.log.flush()
     observed.finish()
     result = Result.of(model, scenario, 0.0, observed=observed)
-    numbers = dict(_numbers(result.summary()["metrics"]))
+    metrics = result.summary()["metrics"]
+    del metrics["cp_basis"]  # a word, if there is one
+    numbers = dict(_numbers(metrics))
     told = math.nan if result.stable is None else float(result.stable)
     if multiprocessing.parent_process() is None:  # workers would say it again and again
         tell_failures(result.failed_metrics, ", in a short trial run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -125,12 +126,15 @@ GOOD = {"subtasks": [{"template": "async", "operations": {"flop": "n"}}]}
         ({"subtasks": []}, "subtasks: found"),
         ({"subtasks": 3}, "subtasks: found 3"),
         ({"name": "x"}, "unknown key 'name'"),
-        ({"iterations": "n +"}, "formula: found 'n +'"),
+        ({"iterations": "n +"}, "iterations: found 'n +'; accepted: numbers, n, p"),
         ({"subtasks": [{"operations": {"flop": 1}}]}, "key 'template' is missing"),
         ({"subtasks": [{"template": "async"}]}, "key 'operations' is missing"),
         ({"subtasks": [{"template": "asnc", "operations": {"flop": 1}}]}, "did you mean async?"),
         ({"subtasks": [{"template": "async", "operations": {}}]}, "operations: found {}"),
-        ({"subtasks": [{"template": "async", "operations": {"f": "x"}}]}, "formula: found 'x'"),
+        (
+            {"subtasks": [{"template": "async", "operations": {"f": "x"}}]},
+            "operations: f: found 'x'",
+        ),
         (
             {"subtasks": [{"template": "async", "stages": 3, "operations": {"flop": 1}}]},
             "stages: found with async; accepted: with pipeline",
@@ -142,6 +146,28 @@ def test_what_is_wrong_with_an_application_is_said(changes, message):
         Application.from_dict("mine", GOOD | changes)
     assert "application 'mine'" in str(caught.value)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"message": "-8 * n"}, "subtask 'a': message: found '-8 * n', which is -800 at n = 100"),
+        ({"stages": "n - 101"}, "subtask 'a': stages: found 'n - 101', which is -1 at n = 100"),
+        ({"stages": 0}, "subtask 'a': stages: found 0, which is 0 at n = 100, p = 4; accepted: a"),
+        (
+            {"operations": {"flop": "n ** 9999"}},
+            "subtask 'a': operations: flop: found 'n ** 9999', which is inf",
+        ),
+    ],
+)
+def test_a_wrong_value_in_a_model_is_told_by_its_key(changes, message):
+    subtask = {"name": "a", "template": "pipeline", "operations": {"flop": "n"}} | changes
+    application = Application.from_dict("jb.toml", {"subtasks": [subtask]})
+    with pytest.raises(GridError) as caught:
+        predict(application, PLAIN, 4, 100)
+    assert f"application 'jb.toml': {message}" in str(caught.value)
+    again = pickle.loads(pickle.dumps(application.subtasks[0].operations[0][1]))
+    assert again.where == application.subtasks[0].operations[0][1].where
 
 
 @pytest.mark.parametrize(
@@ -207,5 +233,7 @@ def test_a_pipeline_has_a_stage_at_least(stages, tmp_path):
         f'[[subtasks]]\ntemplate = "pipeline"\nstages = "{stages}"\nmessage = 8\n'
         'operations = {flop = "n"}\n'
     )
-    with pytest.raises(GridError, match=r"stages .*: 0\S* at n = 1000, p = 4; accepted: a number"):
+    with pytest.raises(
+        GridError, match=r"stages: found .*, which is 0\S* at n = 1000, p = 4; accepted"
+    ):
         predict(str(path), "cluster", 4, 1000.0)

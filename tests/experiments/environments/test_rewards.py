@@ -11,6 +11,7 @@ from agents.schedulers import GlobalScheduler
 from experiments.environments.rewards import REWARDS
 from experiments.run import run
 from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
 from metasched.envs import GridEnv, VectorGridEnv
 from tests.experiments.environments.test_grid_env import played, unequal
 
@@ -57,8 +58,32 @@ def test_met_deadlines_count():
 
 
 def test_jobs_have_no_deadlines_that_nobody_asked_for():
-    earned, *_ = played(GridEnv(unequal(), reward="deadlines_met"), lambda *_: 1, seed=1)
-    assert earned == 0.0
+    env = GridEnv(unequal(), reward="deadlines_met")
+    with pytest.raises(GridError, match="deadlines_met: found no job with a deadline; accepted"):
+        env.reset(seed=1)
+
+
+def test_a_number_in_a_table_of_metrics_is_a_reward():
+    earned, *_ = played(
+        GridEnv("quickstart", local="fcfs", reward="messages/order"), lambda *_: 0, seed=1
+    )
+    sent = Scenario.load("quickstart").changed(global_scheduler=ToTheFirst, local_scheduler="fcfs")
+    assert earned == pytest.approx(-run(sent, seed=1).summary()["metrics"]["messages"]["order"])
+
+
+@pytest.mark.parametrize(
+    ("reward", "told"),
+    [
+        ("mean_age", "found 'mean_age'; did you mean mean_age/... or mean_wait?"),
+        ("size", "reward: found 'size'"),
+        ("drew", "reward: found 'drew'"),
+        ("cp_basis", "reward: found 'cp_basis'"),
+    ],
+)
+def test_what_is_no_number_of_a_run_is_no_reward(reward, told):
+    with pytest.raises(GridError) as refused:
+        GridEnv("quickstart", local="fcfs", reward=reward)
+    assert told in str(refused.value)
 
 
 class ToTheFirst(GlobalScheduler):
