@@ -27,7 +27,7 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import without_effect
 from experiments.show.numbers import counted
-from experiments.show.tables import print_whole
+from experiments.show.tables import UNFOLDED, print_whole, unfolded
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
@@ -270,11 +270,13 @@ def _print_names(group: str, names: Sequence[str]) -> None:
 
 def _print_values(rows: Sequence[Mapping[str, Any]], every: bool) -> None:
     """Print values of parameters by groups: all of it, or a line for each with its default."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
+    console = unfolded()
+    folds = console.width < UNFOLDED
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=folds)
     table.add_column("parameter", no_wrap=True)
     table.add_column("value", no_wrap=not every, max_width=20, overflow="fold")
     if not every:
-        table.add_column("default", no_wrap=True, max_width=12)
+        table.add_column("default", no_wrap=True, max_width=12 if folds else None)
     table.add_column("meaning", ratio=1, no_wrap=not every, overflow="ellipsis")
     for group, members in groupby(rows, key=itemgetter("group")):
         if every:
@@ -285,7 +287,7 @@ def _print_values(rows: Sequence[Mapping[str, Any]], every: bool) -> None:
                 values = [shown(row["value"])]
             table.add_row(f"  {name}" if every else name, *map(Text, values), Text(row["meaning"]))
     if rows:
-        print_whole(table, Console())
+        print_whole(table, console)
 
 
 def _in_short(value: object) -> str:

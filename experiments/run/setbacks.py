@@ -57,6 +57,7 @@ what is up'
         lost = "; advertisements may have been lost"
         lost += f"{' too' if told else ''}, and advertise = change repeats none"
         none = f"; {idle}" if idle else ""
-        return f"no scheduler started them{none}{too}{lost if never_heard else ''}"
+        which = "it" if unfinished == 1 else "them"
+        return f"no scheduler started {which}{none}{too}{lost if never_heard else ''}"
     back, never = f"{thrown_back:,} thrown back by {by}{too}", unfinished - thrown_back
     return f"{never:,} that no scheduler started, {back}" if never else back

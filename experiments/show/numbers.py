@@ -163,6 +163,15 @@ def counted(count: float, one: str, many: str = "") -> str:
     return f"{count:,.0f} {one if count == 1 else many or one + 's'}"
 
 
+def times(count: float) -> str:
+    """Return how often something happened.
+
+    >>> times(1), times(2), times(3)
+    ('once', 'twice', '3 times')
+    """
+    return {1: "once", 2: "twice"}.get(int(count), f"{count:,.0f} times")
+
+
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Return names in a row, as a sentence has them, with a word before the last.
 

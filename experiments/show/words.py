@@ -18,7 +18,7 @@ from experiments.show.labels import (
     told,
     warm_up_words,
 )
-from experiments.show.numbers import counted, duration, instant, listed, number, percent
+from experiments.show.numbers import counted, duration, instant, listed, number, percent, times
 from experiments.show.run_data import Ran
 from grid.metrics.stability import GREW
 
@@ -220,9 +220,8 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         )
     if ran.restarted:
         yield Sentence(
-            f"{ran.setbacks.capitalize()} threw jobs back "
-            f"{counted(summary['metrics']['restarts'], 'time')}; the schedule shows the last start "
-            f"of each ({WAITS_OF_RESTARTED}).",
+            f"{ran.setbacks.capitalize()} threw jobs back {times(summary['metrics']['restarts'])}; "
+            f"the schedule shows the last start of each ({WAITS_OF_RESTARTED}).",
             True,
         )
     some = summary.get("interrupted") or summary.get("unfinished") or not len(ran.waits)

@@ -120,7 +120,7 @@ def verdicts(outcome: StudyTables) -> Iterator[str]:
         yield from _of_all(outcome, judged)
     yield from map(_of_one, settings[:NAMED])
     if len(settings) > NAMED:
-        yield f"The ranking has the other {len(settings) - NAMED} settings."
+        yield f"The ranking tells of {counted(len(settings) - NAMED, 'more setting')}."
 
 
 def _unranked(settings: Sequence[Setting]) -> Iterator[str]:

@@ -39,7 +39,10 @@ def rows(*words):
 
 
 @pytest.mark.parametrize("name", packaged_names())
-def test_what_validate_says_fits_a_screen(name):
+def test_what_validate_says_fits_a_screen(name, monkeypatch):
+    whole = listed("validate", name)
+    assert "…" not in whole  # of what is no screen, such as a file
+    monkeypatch.setenv("COLUMNS", "80")
     lines = listed("validate", name).splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines[1:])) <= 80  # the first has the title

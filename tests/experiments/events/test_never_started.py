@@ -25,8 +25,8 @@ CLOSED = f"3|bob|closed|{DAY}|00:40:00|2|COMPLETED\n"
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (LONG, "1 of 2 jobs not finished: no scheduler started them; the time limit is above that"),
-        (CLOSED, "not finished: no scheduler started them; partition closed is not up"),
+        (LONG, "1 of 2 jobs not finished: no scheduler started it; the time limit is above that"),
+        (CLOSED, "not finished: no scheduler started it; partition closed is not up"),
         (LONG + CLOSED, "partition closed is not up and the time limit is above that of partition"),
     ],
 )

@@ -69,7 +69,7 @@ def test_numbers_and_checks(folder):
         assert (row["restarts"], row["preemptions"], row["lost_work"]) == (2, 2, 4800.0)
     assert call("verify", folder).exit_code == 0
     told = " ".join(str(each) for each in sentences(Ran.read(folder)))
-    assert "Preemption threw jobs back 2 times" in told
+    assert "Preemption threw jobs back twice" in told
     assert "ailures" not in told
 
 

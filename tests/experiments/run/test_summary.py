@@ -209,7 +209,7 @@ def test_a_policy_that_answered_once_is_not_said_to_have_returned_none(answer):
     jobs = small_grids.table((0, 4, 5.0), (1, 4, 5.0))
     model = small_grids.model_of(Once, "fcfs", jobs, Platform.star([4]))
     model.run()
-    assert result_of(model, "once", 0.1).why_unfinished == "no scheduler started them"
+    assert result_of(model, "once", 0.1).why_unfinished == "no scheduler started it"
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_policy_that_answered_once_is_not_said_to_have_returned_none(answer):
             "3 jobs not finished: 2 that no scheduler started, 1 thrown back by failures",
         ),
         ([(0, 4, 5.0)], "1 job not finished: 1 thrown back by failures"),
-        ([(0, 4, 2.0), (9, 4, 5.0)], "1 job not finished: no scheduler started them"),
+        ([(0, 4, 2.0), (9, 4, 5.0)], "1 job not finished: no scheduler started it"),
     ],
 )
 def test_jobs_that_failures_threw_back_had_been_started(rows, why):
@@ -249,7 +249,8 @@ def test_jobs_that_cannot_be_held_are_told_from_those_that_wait(policy, sizes, a
     model.run()
     result = result_of(model, "behind", 0.1)
     why = f"8 processors of C1 are away, and {are} too large for what is up"
-    assert result.why_unfinished == f"no scheduler started them; {why}"
+    which = "it" if policy == "ect" else "them"
+    assert result.why_unfinished == f"no scheduler started {which}; {why}"
 
 
 def test_unfinished_jobs_are_told_with_what_is_away_at_the_end():
