@@ -81,7 +81,7 @@ class Job:
         """Of its command, if that has ended by itself."""
         return self.read().exit_status
 
-    def wait(self, timeout: float | None = None) -> str:
+    def wait(self, timeout: given.Time | None = None) -> str:
         """Wait until it has ended, and return its state.
 
         Raises
@@ -225,20 +225,20 @@ class Connection:
             If it is none that the service can run.
         """
         words = given.words_of(command)
-        script = read_script(words)
+        script, asks = read_script(words), ""
         if script is not None:
-            words, size = script.command, script.size if size is None else size
+            asks, size = (script.asks, script.size) if size is None else ("", size)
+            words = script.command
             time, name = script.time if time is None else time, name or script.name
             hold, requeue = hold or script.hold, requeue or script.requeue
             folder = script.folder if folder is None else folder
             if script.unread:
-                said = quoted(" ".join(script.unread))
-                self._tell(f"{said} of #SBATCH lines is without meaning here")
+                self._tell(f"{quoted(script.unread)} of #SBATCH lines is without meaning here")
         here, variables = given.folder_of(folder), given.variables_of(environment)
         given.check_program(words[0], here, variables)
         number = self.store.add(
             words,
-            given.size_of(1 if size is None else size, site, self.store.note("sites") or {}),
+            given.size_of(1 if size is None else size, site, self.store.note("sites") or {}, asks),
             given.seconds_of(time, "time"),
             given.seconds_of(deadline, "deadline"),
             given.text_of(name, "name"),
@@ -336,7 +336,7 @@ class Connection:
         """
         with self.store.at_once():
             sites, drained = self.store.note("sites") or {}, {*(self.store.note("drained") or ())}
-            given.check_site(site, sites)
+            given.check_site(site, {*sites, *drained} if undo else sites)
             if (site in drained) != undo:
                 how = "not drained" if undo else "drained already"
                 other = "one that is" if undo else "another"
@@ -344,22 +344,20 @@ class Connection:
             self.store.note("drained", sorted(drained - {site} if undo else drained | {site}))
         self.wake(NEXT)
 
-    def wait(self, *jobs: int | Job, timeout: float | None = None) -> list[LiveJob]:
+    def wait(self, *jobs: int | Job, timeout: given.Time | None = None) -> list[LiveJob]:
         """Wait until jobs have ended, or all that have not; return those that did not succeed.
 
-        Raises
-        ------
-        TimeoutError
-            If that takes longer than a time, s.
+        A `TimeoutError` if that takes longer than a time, a `GridError` if that is none.
         """
+        within = given.seconds_of(timeout, "timeout") if timeout else 0.0
         numbers = {self._known(job).job for job in jobs} if jobs else {*self.store.states()}
-        first, until = min(numbers, default=1), clock.monotonic() + (timeout or 0.0)
+        first, until = min(numbers, default=1), clock.monotonic() + (within or 0.0)
         version, left = self.store.version(), numbers & self.store.states(first).keys()
         if left:
             self.wake()
         while left:
             if timeout is not None and clock.monotonic() >= until:
-                raise TimeoutError(f"job {min(left)} has not ended after {timeout:g} s")
+                raise TimeoutError(f"job {min(left)} has not ended after {within:g} s")
             clock.sleep(_LOOK)
             if version != (version := self.store.version()):
                 left &= self.store.states(first).keys()
@@ -390,10 +388,11 @@ class Connection:
         Raises
         ------
         GridError
-            If a job has ended, or the grid cannot be read.
+            If a job has ended, the grid cannot be read, or a number is not accepted.
         """
         from experiments.service.forecasting.asking import foretold
 
+        futures, seed = given.least(futures, "futures", 2), given.least(seed, "seed", 0)
         for job in jobs:
             if (found := self._live(job)).held:
                 raise GridError(f"job {found.job}: held; accepted: a job that may start")

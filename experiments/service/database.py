@@ -51,11 +51,9 @@ class Database:
             raise GridError(
                 f"{folder}: no {self.whose} has been there; accepted: the folder of one"
             )
-        accepted = f"accepted: a new folder, or a {self.whose}'s"
         try:
             if make and not (file.exists() and file.stat().st_size):
-                if folder.is_dir() and {*os.listdir(folder)} - {self.file}:
-                    raise GridError(f"{folder}: found other files; {accepted}")
+                self.check_new(folder)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 folder.chmod(0o700)
             with ExitStack() as failed:
@@ -66,7 +64,19 @@ class Database:
                 self._check(make)
                 failed.pop_all()
         except (OSError, sqlite3.Error) as error:
-            raise GridError(f"{folder}: cannot be used: {error}; {accepted}") from None
+            raise GridError(f"{folder}: cannot be used: {error}; {self._accepted()}") from None
+
+    @classmethod
+    def check_new(cls, folder: Path) -> None:
+        """Raise `GridError` unless a folder is new, or has nothing in it yet."""
+        if folder.exists() and not folder.is_dir():
+            raise GridError(f"{folder}: found a file; {cls._accepted()}")
+        if folder.is_dir() and {*os.listdir(folder)} - {cls.file}:
+            raise GridError(f"{folder}: found other files; {cls._accepted()}")
+
+    @classmethod
+    def _accepted(cls) -> str:
+        return f"accepted: a new folder, or a {cls.whose}'s"
 
     def _open(self, file: str | Path) -> None:
         """Use a file until it is closed, or nobody has this object any more."""

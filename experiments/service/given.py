@@ -39,6 +39,15 @@ def whole(given: object) -> int | None:
         return None
 
 
+def least(found: object, name: str, at_least: int) -> int:
+    """Return a whole number that is not below another."""
+    number = whole(found)
+    if number is None or number < at_least:
+        accepted = f"a whole number from {at_least}"
+        raise GridError(f"{name}: found {quoted(found)}; accepted: {accepted}")
+    return number
+
+
 def folder_of(given: str | os.PathLike[str] | None) -> str | None:
     """Return the path of a folder from the root on."""
     if given is None:
@@ -92,8 +101,11 @@ def seconds_of(given: Time | None, name: str) -> float | None:
     return found
 
 
-def size_of(given: int, site: str | None, sizes: Mapping[str, int]) -> int:
-    """Return how many processors a job needs, if a site that is for it has as many."""
+def size_of(given: int, site: str | None, sizes: Mapping[str, int], asks: str = "") -> int:
+    """Return how many processors a job needs, if a site that is for it has as many.
+
+    Messages begin with what asks for them, if that is no option.
+    """
     size = whole(given)
     if size is None or size < 1:
         raise OptionError(f"size: found {quoted(given)}; accepted: a whole number from 1")
@@ -102,7 +114,8 @@ def size_of(given: int, site: str | None, sizes: Mapping[str, int]) -> int:
     most = sizes.get(site or "", max(sizes.values(), default=size))
     if size > most:
         which = "the largest site" if site is None else f"those of {site}"
-        raise OptionError(f"size: found {size}; accepted: at most {most}, {which}")
+        told = f"size: found {size}; accepted: at most {most}, {which}"
+        raise GridError(f"{asks}: {told}") if asks else OptionError(told)
     return size
 
 

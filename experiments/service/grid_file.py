@@ -12,9 +12,10 @@ from agents.disciplines import RecordedScheduler
 from agents.importing import importable_from
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.fields import strings
-from experiments.scenario.parameters import Parameters
+from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.toml import PLATFORM_KEYS
+from experiments.scenario.unread import OF_JOBS_AND_DEADLINES
 from experiments.service.at_sites.drivers import DRIVERS, Driver
 from experiments.service.database import Database
 from experiments.service.store import LiveJob
@@ -22,6 +23,7 @@ from experiments.show.numbers import counted
 from grid.durations import seconds
 from grid.errors import GridError
 from grid.foreign import plain, quoted
+from grid.jobs import LONGEST
 from grid.names import meant
 from grid.platform.multicluster import Platform
 from grid.strict import text_of, toml_of
@@ -31,7 +33,10 @@ KEYS = ("title", "global", "local", "parameters", "sites", "jobs")
 OF_PLATFORM = tuple(key for key in PLATFORM_KEYS if key not in ("clusters", "changes"))
 OF_CLUSTER = ("name", "rate", "switch", "latency", "capacity", "broker")
 OF_JOB = ("command", "size", "time", "deadline", "name", "count")
-NEVER = ("mean_up_time", "mode", "jobs", "load", "warmup", "nodes")
+NEVER = {
+    *OF_JOBS_AND_DEADLINES,
+    *("step", "clusters", "nodes", "speeds", "mean_up_time", "mean_down_time"),
+}
 """Parameters of scenarios that mean nothing where jobs and clusters are real."""
 
 
@@ -148,10 +153,11 @@ def load_grid(
     given = table.get("parameters", {})
     if not isinstance(given, dict):
         raise ScenarioError(f"{where}: parameters: accepted: a table [parameters]")
-    for key in NEVER:
-        if key in given:
+    for key in given:
+        if ALIASES.get(key, key) in NEVER:
+            told = plain(key)
             raise ScenarioError(
-                f"{where}: {key}: without meaning for real jobs; accepted: no {key}"
+                f"{where}: {told}: without meaning for real jobs; accepted: no {told}"
             )
     importable_from(Path.cwd())
     importable_from(path.parent)
@@ -254,8 +260,8 @@ def _jobs(job: dict[str, Any], where: str, largest: int) -> list[dict[str, Any]]
         raise ScenarioError(f"{where}: command: found {found}; accepted: texts without NUL")
     if not command:
         raise ScenarioError(f"{where}: command: missing; accepted: a program and its arguments")
-    if not isinstance(job.get("name", ""), str):
-        raise ScenarioError(f"{where}: name: found {quoted(job['name'])}; accepted: a string")
+    if not isinstance(name := job.get("name", ""), str) or "\0" in name:
+        raise ScenarioError(f"{where}: name: found {quoted(name)}; accepted: a text without NUL")
     for key, most in (("size", None), ("count", MOST_JOBS)):
         found = job.get(key, 1)
         if type(found) is not int or found < 1 or (most is not None and found > most):
@@ -269,10 +275,12 @@ def _jobs(job: dict[str, Any], where: str, largest: int) -> list[dict[str, Any]]
     times = {}
     for key, of_store in (("time", "time_s"), ("deadline", "deadline")):
         if key in job:
-            times[of_store] = seconds(str(job[key]))
-            if times[of_store] is None:
+            times[of_store] = time = seconds(str(job[key]))
+            if time is None or time > LONGEST:
+                accepted = "a time such as 90s or 10m"
+                accepted = accepted if time is None else f"at most {LONGEST:g} s"
                 raise ScenarioError(
-                    f"{where}: {key}: found {quoted(job[key])}; accepted: a time such as 90s or 10m"
+                    f"{where}: {key}: found {quoted(job[key])}; accepted: {accepted}"
                 )
-    of_all = {"command": command, "size": job.get("size", 1), "name": job.get("name", ""), **times}
+    of_all = {"command": command, "size": job.get("size", 1), "name": name, **times}
     return [of_all] * job.get("count", 1)

@@ -48,7 +48,8 @@ def print_jobs(jobs: Sequence[LiveJob], hidden: int, console: Console) -> None:
 
 def print_sites(store: Store, console: Console) -> None:
     """Print which sites have not all of their processors for jobs, or are drained, if some are."""
-    drained, lacking = store.note("drained") or (), store.lacking()
+    lacking, served = store.lacking(), store.note("sites") or {}
+    drained = [name for name in store.note("drained") or () if name in served]
     for name in dict.fromkeys((*lacking, *drained)):
         told = [lacking[name]] if name in lacking else []
         told += ["drained"] if name in drained else []
@@ -59,6 +60,8 @@ def print_grid(grid: LiveGrid, folder: Path, console: Console) -> None:
     """Print what a service would serve, asking its sites no more than how large they are."""
     if is_service(folder):
         locked(folder).close()  # which says so if a service is there
+    else:
+        Store.check_new(folder)
     with closing(Store(folder)) if is_service(folder) else nullcontext() as store:
         left = 0 if store is None else store.left()
         own = 0 if store is not None and store.note("submitted") else len(grid.jobs)

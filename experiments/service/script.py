@@ -13,6 +13,8 @@ from grid.errors import GridError
 from grid.foreign import quoted
 
 _MARK = "#SBATCH"
+_SIZES = {"ntasks", "nodes", "ntasks_per_node", "cpus_per_task"}
+"""Options that tell how many processors a job needs."""
 
 
 @dataclass(frozen=True)
@@ -25,22 +27,25 @@ class Script:
         What runs it, with its arguments.
     size : int or None
         Processors.
+    asks : str
+        The file and the last line that says how many, which begin messages.
     time : float or None
         s.
     name, folder : str or None
     hold, requeue : bool
-    unread : tuple of str
+    unread : str
         What it says beside that.
     """
 
     command: tuple[str, ...]
     size: int | None
+    asks: str
     time: float | None
     name: str | None
     folder: str | None
     hold: bool
     requeue: bool
-    unread: tuple[str, ...]
+    unread: str
 
 
 class _Parser(ArgumentParser):
@@ -67,19 +72,24 @@ def read_script(words: Sequence[str]) -> Script | None:
             lines = [os.fsdecode(line).rstrip() for line in file]
     except OSError:
         return None
-    parser, given, said = _parser(), Namespace(), []
+    parser, given, said, asks = _parser(), Namespace(), [], ""
     for number, line in enumerate(lines, 2):
         if line.startswith(_MARK):
-            where = f"{path}:{number}"
+            where, before = f"{path}:{number}", {**vars(given)}
             try:
                 _, more = parser.parse_known_args(shlex.split(line[len(_MARK) :], True), given)
             except ValueError as error:
                 raise GridError(f"{where}: found {quoted(line)}: {error}") from None
             said += more
-            if given.time is not None and not isinstance(given.time, float):
-                from agents.slurm.values import seconds  # with all agents, which takes a second
-
-                given.time = seconds(where, given.time)
+            changed = {name for name, value in vars(given).items() if value != before.get(name)}
+            asks = f"{where}: {_MARK}" if changed & _SIZES else asks
+            if "time" in changed:
+                given.time = _time(where, given.time)
+            if "chdir" in changed and not os.path.isdir(given.chdir):
+                found = quoted(given.chdir)
+                raise GridError(
+                    f"{where}: --chdir: found {found}; accepted: a folder that is there"
+                )
         elif line and not line.lstrip().startswith("#"):
             break
     if not vars(given):
@@ -92,13 +102,25 @@ def read_script(words: Sequence[str]) -> Script | None:
     return Script(
         (*runner, str(path.absolute()), *words[1:]),
         size if tasks or given.cpus_per_task else None,
+        asks,
         given.time if given.time and given.time < float("inf") else None,  # 0: no limit
         given.job_name or path.name,
         None if given.chdir is None else os.path.abspath(given.chdir),
         given.hold,
         given.requeue,
-        tuple(said),
+        " ".join(said),
     )
+
+
+def _time(where: str, text: str) -> float:
+    """Return a time limit, s; 0 or infinite: none."""
+    from agents.slurm.values import seconds  # with all agents, which takes a second
+    from grid.jobs import LONGEST
+
+    found = seconds(where, text)
+    if LONGEST < found < float("inf"):
+        raise GridError(f"{where}: --time: found {quoted(text)}; accepted: at most {LONGEST:g} s")
+    return found
 
 
 def _parser() -> _Parser:

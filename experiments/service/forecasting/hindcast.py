@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from agents.slurm.controller import SlurmScheduler
 from experiments.run.results import Result
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
@@ -17,6 +18,8 @@ from experiments.service.grid_file import LiveGrid, check_foretold
 from experiments.service.store import DONE, RUNNING, WAITING, LiveJob
 from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
+from grid.foreign import quoted
+from grid.workloads.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,13 +116,23 @@ def hindcast(
     if scenario.workload is None:
         raise GridError(f"{scenario.name}: workload: found synthetic jobs; accepted: a log")
     check_foretold(scenario, scenario.name)
+    _check_known(scenario)
     if parameters.mean_up_time:
         raise GridError(
             f"{scenario.name}: mean_up_time: found {parameters.mean_up_time:g}; accepted: 0, for "
             "forecasts know of no failures"
         )
+    made = scenario.model(seed).workload
+    assert isinstance(made, Table)
+    if made.times is not None:
+        raise GridError(
+            f"{scenario.name}: workload: found run times of each cluster; accepted: one of each "
+            "job, for forecasts know no others"
+        )
     done = run(scenario, seed=seed)
     frame = done.jobs[done.jobs["start"].notna()].sort_values("arrival").reset_index(drop=True)
+    requested = pd.Series(made.jobs["requested_time"], made.jobs["number"])
+    frame["requested_time"] = frame["job"].map(requested)
     later = frame.iloc[int(BEFORE * len(frame)) :]
     waited = later[later["start"] - later["arrival"] >= LEAST_WAIT]
     if waited.empty:
@@ -136,6 +149,21 @@ def hindcast(
     each = (_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index)
     rows = [*progress.one_by_one(each, len(drawn), "job")]
     return Hindcast(pd.DataFrame(rows), len(waited), done)
+
+
+def _check_known(scenario: Scenario) -> None:
+    """Raise `GridError` if a policy goes by what a service does not know of real jobs."""
+    found = scenario.to_dict()
+    for level, goes, what in (
+        ("global", scenario.policy.stays_home, "where jobs are submitted"),
+        ("local", scenario.local_policy.half_life != 0, "what users have used"),
+        ("local", issubclass(scenario.local_policy, SlurmScheduler), "users and partitions"),
+    ):
+        if goes:
+            raise GridError(
+                f"{scenario.name}: {level}: found {quoted(found[level])}, which goes by {what}, of "
+                "which forecasts do not know; accepted: another"
+            )
 
 
 def _forecast_at(
@@ -161,7 +189,7 @@ def _forecast_at(
 def _jobs(frame: pd.DataFrame, now: float) -> Iterator[LiveJob]:
     """Yield jobs of a run as a service has them at a moment."""
     users: Sequence[Any] = frame["user"].tolist() if "user" in frame else [""] * len(frame)
-    names = "arrival", "size", "deadline", "start", "finish", "predicted_time", "cluster"
+    names = "arrival", "size", "deadline", "start", "finish", "requested_time", "cluster"
     columns = [frame[name].tolist() for name in names]
     for number, user, arrival, size, deadline, start, finish, asked, cluster in zip(
         frame.index.tolist(), users, *columns, strict=True
@@ -175,7 +203,7 @@ def _jobs(frame: pd.DataFrame, now: float) -> Iterator[LiveJob]:
             "",
             {},
             int(size),
-            float(asked),
+            float(asked) if math.isfinite(asked) else None,
             float(deadline) if deadline < math.inf else None,
             float(arrival),
             state,

@@ -17,6 +17,7 @@ from experiments.service.store import DONE, FILE, LiveJob, Store
 from experiments.show.numbers import counted, listed
 from experiments.studies.outputs import write_csv
 from grid.errors import GridError
+from grid.jobs import LONGEST
 from grid.platform.multicluster import Platform
 
 LEAST = 1e-6
@@ -57,7 +58,7 @@ def as_run(folder: Path) -> Iterator[Path]:
             Path(grid).stem,
             Platform.from_dict({"clusters": clusters}),
             {"mode": "open"},
-            "home",
+            "home",  # as `recorded` takes it, where each job ran
             "recorded",
             workload=str(jobs),
         )
@@ -71,11 +72,14 @@ def as_run(folder: Path) -> Iterator[Path]:
             who = counted(bad.total(), "job")
             how = listed([f"{count} {state}" for state, count in sorted(bad.items())])
             noted.append(f"completed means ended: {who} did not succeed ({how})")
+            if any(job.deadline is not None for job in ran if job.state != DONE):
+                noted.append("deadlines met: by whoever ended in time, without success, too")
         if again := sum(job.attempt - 1 for job in ran):
             attempts = counted(again, "attempt")
             noted.append(f"left out: {attempts} before the last, of jobs that were killed")
         summary["notes"] = [*noted, *summary.get("notes", ())]
         summary["parameters"] = {"mode": "open"}  # others are of simulations
+        summary.pop("origins", None)  # nobody submits jobs through a site
         (out / SUMMARY).write_text(json.dumps(summary), encoding="utf-8")
         yield out
 
@@ -89,7 +93,7 @@ def _row(job: LiveJob, sites: list[str], first: float) -> dict[str, object]:
         "job": job.job,
         "arrival": job.submitted - first,
         "size": job.size,
-        "requested_time": job.limit,  # what was expected there
+        "requested_time": None if job.limit is None else min(job.limit, LONGEST),  # there
         "origin": job.site,
         "deadline": math.nan if job.deadline is None else job.deadline - first,
         "recorded_wait": started - job.submitted,

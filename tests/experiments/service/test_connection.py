@@ -55,8 +55,20 @@ def test_jobs_are_submitted_followed_and_read(grid, state, tmp_path):
         assert [each.job for each in live.wait(job, bad.number)] == [bad.number]
         assert (bad.state, bad.exit_status) == ("failed", 3)
         sleeping = live.submit(["sleep", "100"])
-        with pytest.raises(TimeoutError, match=r"job 3 has not ended after 0\.3 s"):
-            live.wait(timeout=0.3)
+        for timeout in (0.3, "0.3s", timedelta(seconds=0.3)):
+            with pytest.raises(TimeoutError, match=r"job 3 has not ended after 0\.3 s"):
+                live.wait(timeout=timeout)
+        with pytest.raises(TimeoutError, match="job 3 has not ended after 0 s"):
+            live.wait(timeout=0)
+        with pytest.raises(GridError, match="timeout: found 'soon'; accepted: a time above 0"):
+            live.wait(timeout="soon")
+        for given, told in (
+            ({"futures": 1}, "futures: found 1; accepted: a whole number from 2"),
+            ({"futures": 2.5}, "futures: found 2.5; accepted"),
+            ({"seed": -1}, "seed: found -1; accepted: a whole number from 0"),
+        ):
+            with pytest.raises(GridError, match=told):
+                live.forecast(**given)
         sleeping.cancel()
         assert sleeping.wait(30) == "cancelled"
         assert live.queue() == []

@@ -283,6 +283,18 @@ def test_a_drain_is_in_the_stories_of_who_waits(grid, state):
     assert words.index("A: starts no job any more") < words.index("A: takes part again")
 
 
+def test_deadlines_of_jobs_that_failed_are_told(grid, state):
+    """And a time that is too long for a table of jobs at the rate of its site is none there."""
+    grid.write_text(GRID.replace('"B"', '"B"\nrate = 0.5'))
+    served(grid, state, {"command": ["false"], "deadline": 3600.0})
+    with closing(Store(state)) as store:
+        store.add(["true"], 1, 1e12, only="B")
+    served(grid, state)
+    with as_run(state) as out:
+        notes = json.loads((out / "summary.json").read_text())["notes"]
+    assert "deadlines met: by whoever ended in time, without success, too" in notes
+
+
 def test_policies_that_started_nothing_have_served_nothing(history):
     with serving(load_grid(str(history.parent / "grid.toml"), "ect", "easy"), history, 0, print):
         pass
@@ -329,11 +341,18 @@ def test_a_start_that_nobody_decided_is_found(history):
 
 def test_pages_and_pictures_of_real_jobs(history, tmp_path):
     page = tmp_path / "page.html"
-    assert call("report", history, "-o", page).exit_code == 0
+    made = call("report", history, "-o", page)
+    assert made.exit_code == 0, made.output
     text = page.read_text()
     assert "Jobs as they ran in truth, served by dll over fcfs; nothing is simulated" in text
     assert "<h1>grid: dll over fcfs</h1>" in text
-    for word in ("home over recorded", "simulated time", "as simulated", ">prediction<"):
+    for word in (
+        "home over recorded",
+        "simulated time",
+        "as simulated",
+        ">prediction<",
+        "By origin",
+    ):
         assert word not in text
     assert str(history / "jobs.db") in text
     assert call("plot", history, "-o", tmp_path / "gantt.png").exit_code == 0

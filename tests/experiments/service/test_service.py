@@ -187,6 +187,17 @@ def test_a_site_that_is_drained_starts_no_job(grid, state, tmp_path, pair):
         assert told[-3] == "A: takes part again"
 
 
+def test_a_site_that_was_drained_and_left_may_take_part_again(grid, state):
+    with serving(load_grid(str(grid)), state, 0, print):
+        assert call("drain", "--state", state, "B").exit_code == 0
+        assert "B: drained" in call("queue", "--state", state).stdout
+    grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0])
+    with serving(load_grid(str(grid)), state, 0, print) as service:
+        assert "drained" not in call("queue", "--state", state).stdout
+        assert call("drain", "--state", state, "B", "--undo").exit_code == 0
+        assert service.store.note("drained") == []
+
+
 def test_a_job_that_does_not_end_when_asked_is_killed_when_asked_again(grid, state, tmp_path):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         store = service.store

@@ -178,6 +178,11 @@ def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
     assert not (tmp_path / "none").exists()
     with pytest.raises(GridError, match="found other files; accepted: a new folder, or a service"):
         served(grid, tmp_path)
+    (tmp_path / "file").touch()
+    for place, found in ((tmp_path, "other files"), (tmp_path / "file", "a file")):
+        dry = call("serve", grid, "--state", place, "--dry-run")
+        assert (dry.exit_code, dry.stdout) == (2, "")
+        assert f"found {found}; accepted: a new folder, or a service's" in dry.output
     with (
         serving(load_grid(str(grid)), state, 0, print),
         pytest.raises(GridError, match="another service is there already"),
@@ -225,6 +230,7 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
         assert "job 1: waiting; accepted: a job that is held" in again.output
         service.run(once=True)
     assert call("log", *to, 1).stdout == f"{tmp_path}\n"
+    (tmp_path / "sub").mkdir()
     script.write_text("#!/bin/sh\n#SBATCH -t 0 -D sub\n  #SBATCH -n 2\n")
     found = read_script([str(script)])
     assert (found.time, found.folder, found.size) == (None, f"{tmp_path}/sub", None)
@@ -232,7 +238,13 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
     for line, size in (("-N 2 --ntasks-per-node=4", 8), ("-N 2-4 -c 3", 6), ("-N 2 -n 3", 3)):
         script.write_text(f"#!/bin/sh\n#SBATCH {line}\n")
         assert read_script([str(script)]).size == size
-    for line, says in (("-n many", "job.sh:2: found '#SBATCH -n many'"), ("-t x", "job.sh:2: f")):
+    for line, says in (
+        ("-n many", "job.sh:2: found '#SBATCH -n many'"),
+        ("-t x", "job.sh:2: f"),
+        ("-n 99", "job.sh:2: #SBATCH: size: found 99; accepted: at most"),
+        ("-t 99999999-0", "job.sh:2: --time: found '99999999-0'; accepted: at most 1e+12 s"),
+        ("-D none", "job.sh:2: --chdir: found 'none'; accepted: a folder that is there"),
+    ):
         script.write_text(f"#!/bin/sh\n#SBATCH {line}\n")
         bad = call("submit", *to, script)
         assert (bad.exit_code, bad.stdout) == (2, "")
@@ -281,6 +293,25 @@ def test_scripts_for_slurm_say_what_they_need(grid, state, tmp_path, monkeypatch
         (
             "[[sites]]\nname = 'A'\nslots = 1\n[[jobs]]\ncommand = ['true']\ntime = 'soon'",
             "jobs[0]: time: found 'soon'; accepted: a time such as 90s or 10m",
+        ),
+        (
+            "[[sites]]\nname = 'A'\nslots = 1\n[[jobs]]\ncommand = ['true']\ntime = 1e13",
+            "jobs[0]: time: found 10000000000000.0; accepted: at most 1e+12 s",
+        ),
+        (
+            "[[sites]]\nname = 'A'\nslots = 1\n[[jobs]]\ncommand = ['true']\ndeadline = 1e300",
+            "jobs[0]: deadline: found 1e+300; accepted: at most 1e+12 s",
+        ),
+        (
+            '[[sites]]\nname = "A"\nslots = 1\n[[jobs]]\ncommand = ["true"]\nname = "a\\u0000b"',
+            "jobs[0]: name: found 'a\\x00b'; accepted: a text without NUL",
+        ),
+        *(
+            (
+                f"[[sites]]\nname = 'A'\nslots = 1\n[parameters]\n{key} = 1",
+                f"{key}: without meaning",
+            )
+            for key in ("load_factor", "utilization", "mean_down_time", "kill_at_request", "step")
         ),
     ],
 )

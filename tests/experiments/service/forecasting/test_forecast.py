@@ -7,15 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from agents.balancers import DynamicLeastLoadScheduler
+from experiments.scenario.scenario import Scenario
 from experiments.service.forecasting import futures
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.forecasting.futures import Future, Present
+from experiments.service.forecasting.hindcast import hindcast
 from experiments.service.forecasting.run_times import ENOUGH, RunTimes
 from experiments.service.grid_file import load_grid
 from experiments.service.serving import serving
 from experiments.service.store import LiveJob
+from experiments.sweeps.progress import SweepProgress
 from grid.jobs import LONGEST
 from tests.experiments.commands import call
 
@@ -296,6 +300,42 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
         (("--local", "recorded"), "local: found 'recorded', which starts as a log tells"),
     ):
         refused = call("hindcast", *words, *given)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert told in refused.output
+
+
+def test_forecasts_of_the_past_take_what_was_requested_at_each_rate(tmp_path, monkeypatch):
+    """All run as requested, at rates of their sites, and nobody comes after the last."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{3 * at},8,100,100,{at}" for at in range(40)]
+    table = "\n".join(["arrival,size,runtime,requested_time,user", *rows])
+    (tmp_path / "log.csv").write_text(table + "\n")
+    (tmp_path / "two.toml").write_text(
+        'global = "dll"\nlocal = "fcfs"\n[parameters]\nmode = "open"\nprediction = "requested"\n'
+        '[[clusters]]\nname = "A"\nsize = 8\nrate = 4.0\n'
+        '[[clusters]]\nname = "B"\nsize = 8\nrate = 0.5\n'
+    )
+    with SweepProgress(Console(stderr=True)) as progress:
+        scenario = Scenario.load("two.toml").changed(workload="log.csv")
+        found = hindcast(scenario, 0, 40, 4, progress).jobs.iloc[-1]
+    assert found["start 5"] == found["start 95"] == pytest.approx(found["start"])
+
+
+def test_forecasts_of_the_past_refuse_what_they_do_not_know(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{40 * at},1,100,100,1" for at in range(24)]
+    head = "arrival,size,runtime,requested_time,user"
+    (tmp_path / "log.csv").write_text("\n".join([head, *rows]))
+    own = head.replace("runtime", "runtime@C1")
+    (tmp_path / "own.csv").write_text("\n".join([own, *rows]))
+    words = "hindcast", "site", "--set", "prediction=requested", "--set", "processors=1"
+    for given, told in (
+        (("log.csv", "--local", "fair-share"), "local: found 'fair-share', which goes by what"),
+        (("log.csv", "--local", "slurm"), "local: found 'slurm', which goes by users and"),
+        (("log.csv", "--global", "home"), "global: found 'home', which goes by where jobs"),
+        (("own.csv", "--local", "fcfs"), "workload: found run times of each cluster; accepted"),
+    ):
+        refused = call(*words, "--workload", *given)
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert told in refused.output
 
