@@ -8,7 +8,7 @@ from experiments.service.at_sites import batch
 from experiments.service.at_sites.batch import BatchSite
 
 from .pretended import Pretended, stopped
-from .served import GRID
+from .served import GRID, JOBS, served
 
 
 @pytest.fixture
@@ -38,3 +38,10 @@ def system():
 def site(system):
     with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
         yield site
+
+
+@pytest.fixture
+def history(grid, state):
+    """Give the folder of a service whose jobs have ended."""
+    served(grid, state, *JOBS)
+    return state

@@ -33,6 +33,8 @@ slurm_conf = "b.conf"
 """
 """Two clusters of Slurm, which is asked by the names of their files."""
 
+JOBS = [{"command": ["true"]}, {"command": ["sleep", "0.2"], "size": 2}, {"command": ["false"]}]
+
 
 def served(grid, state, *jobs, **options):
     """Have jobs run to their ends; return them, and what was told."""

@@ -15,7 +15,6 @@ import pytest
 
 from experiments.service.at_sites.site import End
 from experiments.service.grid_file import load_grid
-from experiments.service.history.as_run import as_run
 from experiments.service.history.audit import Appended
 from experiments.service.serving import serving
 from experiments.service.store import Store
@@ -24,15 +23,6 @@ from tests.experiments.commands import call
 
 from .served import GRID, served
 from .test_service import shell, until
-
-JOBS = [{"command": ["true"]}, {"command": ["sleep", "0.2"], "size": 2}, {"command": ["false"]}]
-
-
-@pytest.fixture
-def history(grid, state):
-    """Give the folder of a service whose jobs have ended."""
-    served(grid, state, *JOBS)
-    return state
 
 
 def told(state, job):
@@ -283,26 +273,6 @@ def test_a_drain_is_in_the_stories_of_who_waits(grid, state):
     assert words.index("A: starts no job any more") < words.index("A: takes part again")
 
 
-def test_deadlines_of_jobs_that_failed_are_told(grid, state):
-    """And a time that is too long for a table of jobs at the rate of its site is none there."""
-    grid.write_text(GRID.replace('"B"', '"B"\nrate = 0.5'))
-    served(grid, state, {"command": ["false"], "deadline": 3600.0})
-    with closing(Store(state)) as store:
-        store.add(["true"], 1, 1e12, only="B")
-    served(grid, state)
-    with as_run(state) as out:
-        notes = json.loads((out / "summary.json").read_text())["notes"]
-    assert "deadlines met: by whoever ended in time, without success, too" in notes
-
-
-def test_policies_that_started_nothing_have_served_nothing(history):
-    with serving(load_grid(str(history.parent / "grid.toml"), "ect", "easy"), history, 0, print):
-        pass
-    with as_run(history) as out:
-        summary = json.loads((out / "summary.json").read_text())
-    assert summary["served"] == "dll over fcfs"
-
-
 def test_a_history_that_is_right_passes(history):
     found = json.loads(call("verify", history, "--json").stdout)
     assert [each["holds"] for each in found["checks"]] == [True] * 7
@@ -337,25 +307,6 @@ def test_a_start_that_nobody_decided_is_found(history):
     done = call("verify", history)
     assert done.exit_code == 1
     assert "began at Z" in " ".join(done.stdout.split())
-
-
-def test_pages_and_pictures_of_real_jobs(history, tmp_path):
-    page = tmp_path / "page.html"
-    made = call("report", history, "-o", page)
-    assert made.exit_code == 0, made.output
-    text = page.read_text()
-    assert "Jobs as they ran in truth, served by dll over fcfs; nothing is simulated" in text
-    assert "<h1>grid: dll over fcfs</h1>" in text
-    for word in (
-        "home over recorded",
-        "simulated time",
-        "as simulated",
-        ">prediction<",
-        "By origin",
-    ):
-        assert word not in text
-    assert str(history / "jobs.db") in text
-    assert call("plot", history, "-o", tmp_path / "gantt.png").exit_code == 0
 
 
 @pytest.mark.parametrize(
