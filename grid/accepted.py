@@ -82,4 +82,6 @@ def _words(error: ErrorDetails) -> str:
         name, word = _BOUNDS[kind]
         limit = context[name]
         return f"{word} {limit:,.12g}" if abs(limit) < _PLAIN else f"{word} {limit:.3g}"
+    if kind == "too_long":
+        return f"a list of at most {context['max_length']:,}"
     return _KINDS.get(kind, "")

@@ -230,7 +230,8 @@ def learn(
                 found, show = _cloned(chosen, agent, teacher, objective, seed, window, watch)
             with new_file(out, "a policy") as file:
                 found.policy.write(file)
-            remarks = notes(chosen)
+            lessons = found.lessons
+            remarks = [*lessons.left_out, *notes(lessons.held_out[0].of.scenario)]
         if as_json:
             click.echo(json.dumps({"policy": out, **found.summary()}, allow_nan=False), file=stdout)
         else:

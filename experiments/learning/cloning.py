@@ -20,7 +20,7 @@ from experiments.environments.agents import GLOBAL, LOCAL
 from experiments.environments.play import Play, Rules
 from experiments.learning.comparison import Compared, compared, same_starts
 from experiments.learning.learning import learned_from
-from experiments.learning.lessons import Lesson, Lessons, first_policy
+from experiments.learning.lessons import Lesson, Lessons, check_held_out, first_policy
 from experiments.learning.terms import of_clusters
 from experiments.run.running import run
 from experiments.scenario.parameters import Parameters
@@ -152,7 +152,11 @@ def clone(
     taught = dataclasses.replace(scenario, **instead)
     if taught.largest_job > taught.platform.sizes.max():
         raise GridError(f"--teacher: found {quoted(teacher)}, which splits jobs; accepted: another")
-    first, own = first_policy(scenario, agent), taught.local_policy
+    own, served = taught.local_policy, scenario
+    ranked = own.service in ranks.SERVICES and not issubclass(own, PlanningScheduler)
+    if agent == LOCAL and ranked:
+        served = dataclasses.replace(scenario, local_scheduler=ranks.SERVICES[own.service])
+    first = first_policy(served, agent)
     if agent == LOCAL:
         assert isinstance(scenario.parameters, Parameters)
         if scenario.policy.collects or scenario.policy.queues or scenario.parameters.latency:
@@ -161,8 +165,12 @@ def clone(
                 f"--teacher: found with global scheduler {name}, or a latency, by which jobs do "
                 "not land as they are submitted; accepted: another --global, and no latency"
             )
-        if own.service in ranks.SERVICES and not issubclass(own, PlanningScheduler):
-            first = first.model_copy(update={"service": own.service})
+        if key := _moves(scenario):
+            raise GridError(
+                f"{key}: found with --teacher of local schedulers; accepted: without, for "
+                "which processors were free is told by the jobs alone"
+            )
+    check_held_out(lessons, first, metric)
     decisions = _sent if agent == GLOBAL else _started
     found = []
     for of, unit in ((lessons.training, "lesson"), (lessons.held_out, "held-out lesson")):
@@ -195,6 +203,13 @@ def clone(
     )
 
 
+def _moves(scenario: Scenario) -> str:
+    """Return the key by which processors come and go; "" if all stay."""
+    if scenario.failures is not None:
+        return "mean_up_time"
+    return "changes" if scenario.platform.changes else ""
+
+
 def _sent(lesson: Lesson, teacher: str) -> Iterator[Decision]:
     """Yield where a global scheduler sent jobs; the run is played again to see what it saw."""
     run_of = dataclasses.replace(lesson.of.scenario, global_scheduler=teacher)
@@ -220,9 +235,11 @@ def _sent(lesson: Lesson, teacher: str) -> Iterator[Decision]:
         play.act({GLOBAL: chosen})
     starts = [each for records in played for each in records["start"].tolist()]
     if not np.array_equal(np.sort(starts), np.sort(done["start"]), equal_nan=True):
+        key = _moves(run_of)
+        has, without = (f" with {key}", "without it, and ") if key else ("", "")
         raise GridError(
-            f"--teacher: found {quoted(teacher)}, which has jobs wait or go back; accepted: one "
-            "that sends each job as it comes"
+            f"--teacher: found {quoted(teacher)}{has}, which has jobs wait or go back; accepted: "
+            f"{without}one that sends each job as it comes"
         )
 
 

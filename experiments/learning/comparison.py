@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from agents.learned.policy import LearnedPolicy
-from experiments.learning.lessons import Lesson, Lessons, value_of
+from experiments.learning.lessons import HELD_OUT, Lesson, Lessons, value_of
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.studies.definition import MORE_IS_BETTER
@@ -121,7 +121,7 @@ def compared(
 
     def values() -> Iterator[float]:
         for _, kind, lesson in runs:
-            yield value_of(lesson.under(policy.agent, kind), metric)
+            yield value_of(lesson.under(policy.agent, kind), metric, HELD_OUT)
 
     came = [*progress.one_by_one(values(), len(runs), "held-out run")]
     samples: dict[str, list[float]] = {}

@@ -14,7 +14,7 @@ from agents.learned.policy import Lessons as LearnedFrom
 from agents.learned.units import numbers_of
 from experiments.learning.comparison import BEGUN, Compared, compared
 from experiments.learning.evolution import Generation, evolve, population_of
-from experiments.learning.lessons import Lesson, Lessons, Trial, first_policy
+from experiments.learning.lessons import Lesson, Lessons, Trial, check_held_out, first_policy
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import number
 from experiments.studies.definition import MORE_IS_BETTER
@@ -142,6 +142,7 @@ def learn(
     trial = Trial(first, lessons.training, metric)
     start = numbers_of(first.weights, first.units, first.terms)
     begun = Generation(start, trial.loss(start))  # which compiles, and refuses what is amiss
+    check_held_out(lessons, first, metric)
     size, steps = population_of(len(start)), steps or STEPS[method]
     tried = {begun.loss}
     with ExitStack() as opened:

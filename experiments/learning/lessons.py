@@ -35,6 +35,8 @@ TRAINING = 0.5
 """Share of the windows of a log that are learned from, the first."""
 LEAST = 2
 """Windows of either kind, at least."""
+HELD_OUT = "run that is held out"
+"""What those are called that are not learned from."""
 
 
 class Lesson(NamedTuple):
@@ -63,6 +65,8 @@ class Lessons:
         SHA-256 of each file of the log.
     start : str
         What its clock showed at its first job; "" if it does not tell.
+    left_out : tuple of str
+        Which windows of it are of neither kind, and why, in lines.
     """
 
     training: tuple[Lesson, ...]
@@ -70,6 +74,7 @@ class Lessons:
     windows: tuple[tuple[float, float], ...] = ()
     digests: dict[str, str] = dataclasses.field(default_factory=dict)
     start: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def jobs(self) -> int:
@@ -123,7 +128,12 @@ class Lessons:
             scenario.name, scenario.workload, digests, arrivals, stretches=parts.fit
         )
         runs = [Lesson(log.run(scenario, at), seed) for at in range(len(parts.fit))]
-        return cls(tuple(runs[:first]), tuple(runs[first:]), parts.fit[:first], digests, start)
+        left_out = tuple(
+            f"left out: {counted(int(of.sum()), 'window')} of the log {why}"
+            for why, of in parts.without.items()
+        )
+        kinds = tuple(runs[:first]), tuple(runs[first:])
+        return cls(*kinds, parts.fit[:first], digests, start, left_out)
 
 
 class Trial:
@@ -153,8 +163,15 @@ class Trial:
         return -mean if self.metric in MORE_IS_BETTER else mean
 
 
-def value_of(lesson: Lesson, metric: str) -> float:
-    """Return the metric of a run.
+def check_held_out(lessons: Lessons, policy: LearnedPolicy, metric: str) -> None:
+    """Raise `GridError` if a run that is held out lacks the metric under a policy."""
+    kind = policy.scheduler()
+    for lesson in lessons.held_out:
+        value_of(lesson.under(policy.agent, kind), metric, HELD_OUT)
+
+
+def value_of(lesson: Lesson, metric: str, kind: str = "run to learn from") -> float:
+    """Return the metric of a run, of a kind in words.
 
     Raises
     ------
@@ -170,7 +187,7 @@ def value_of(lesson: Lesson, metric: str) -> float:
         lacks = f"{counted(left, 'job')} that never ended" if left else f"{value:g}"
         why = "" if left else why_none(metric)
         raise GridError(
-            f"{metric}: found {lacks}, in a run to learn from{f': {why}' if why else ''}; "
+            f"{metric}: found {lacks}, in a {kind}{f': {why}' if why else ''}; "
             "accepted: runs to whose end it is a number"
         )
     return value
@@ -182,11 +199,17 @@ def first_policy(scenario: Scenario, agent: str) -> LearnedPolicy:
     Raises
     ------
     GridError
-        If a local one is to be learned, and its local scheduler has an order of its own.
+        If a global one is to be learned for one cluster, or a local one, and its local scheduler
+        has an order of its own.
     """
     from agents.learned import choices
 
     if agent == "global":
+        if len(names := scenario.platform.names) == 1:
+            raise GridError(
+                f"--agent: found global with one cluster, {quoted(names[0])}; accepted: local, or "
+                "several clusters to choose from"
+            )
         return LearnedPolicy(agent="global", weights=choices.FIRST)
     service = scenario.local_policy.service
     planned = not issubclass(scenario.local_policy, tuple(ranks.SERVICES.values()))

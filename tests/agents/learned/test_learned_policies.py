@@ -197,6 +197,11 @@ GOOD = {"version": 1, "agent": "local", "service": "easy", "weights": {"time": 1
         ({"units": [ONE | {"weights": {"arrival": 1.0}}]}, "units.0.weights: found 'arrival'"),
         ({"units": [ONE | {"more": 1.0}]}, "units.0.more: unknown key; accepted: a policy that"),
         ({"units": 3}, "units: found 3; accepted: a list"),
+        (
+            {"units": [ONE] * 257},
+            "units: found [{'bias': 0.0, 'gain': 1.0, ...eights': "
+            "{'time': 1.0}}, ...]; accepted: a list of at most 256",
+        ),
         ({"agent": "global"}, "service: found with a global policy; accepted: without"),
         ({"wait": 3}, "wait: unknown key; accepted: a policy that"),
     ],

@@ -12,16 +12,21 @@ from agents.balancers import DynamicLeastLoadScheduler
 from agents.learned import choices
 from agents.learned.policy import read
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.learning.cloning import Decision, _sent, agreement, fit
+from experiments.learning.cloning import Decision, _sent, agreement, clone, fit
 from experiments.learning.lessons import Lessons
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import percent
+from grid.errors import GridError
+from grid.platform.changes import Change
+from grid.platform.multicluster import Platform
 from tests.experiments.commands import call
+from tests.experiments.small_studies import Silent
 
 LANDING = "--teacher: found with global scheduler 'muscle', or a latency, by which jobs do not land"
 HERE = "tests.experiments.learning.test_cloning"
 LARGEST = f"{HERE}:Largest"
+FAILING = "--set", "latency=0", "--set", "mean_up_time=400", "--set", "mean_down_time=500"
 
 
 class Largest(LocalScheduler):
@@ -44,7 +49,7 @@ def cloned(tmp_path, *words, teacher="dll", jobs=150):
     """Return what is told of a clone, and the policy."""
     out = tmp_path / "clone.json"
     words = "quickstart", "--set", "mode=open", "--set", f"jobs={jobs}", "--out", out, *words
-    got = call("learn", *words, "--local", "fcfs", "--teacher", teacher, "--json")
+    got = call("learn", "--local", "fcfs", *words, "--teacher", teacher, "--json")
     assert got.exit_code == 0, got.output
     return json.loads(got.stdout), read(out)
 
@@ -105,6 +110,12 @@ def test_jobs_that_a_planner_starts_are_decisions_too(tmp_path):
     assert read(out).service == "easy"
 
 
+def test_a_teacher_that_ranks_may_replace_a_planner(tmp_path):
+    words = "--global", "dll", "--agent", "local", "--local", "titan", "--set", "latency=0"
+    _, policy = cloned(tmp_path, *words, teacher="sjf", jobs=20)
+    assert (policy.formula, policy.service) == ("log t", "head")
+
+
 def test_what_its_terms_do_not_tell_is_told(tmp_path):
     told, policy = cloned(tmp_path, teacher="round-robin", jobs=60)
     assert told["held_out"]["agreed"] < 0.6
@@ -152,6 +163,15 @@ def test_weights_that_are_known_are_found():
     assert agreement(known, decisions) == 1.0
 
 
+def test_processors_that_are_to_go_leave_no_decision_to_tell(tmp_path):
+    """Of a local scheduler: of what was free then, only jobs are known."""
+    change = Change("C1", "fail", 0.0, 1000.0, 4)
+    platform = replace(Platform.star([8]), changes=(change,))
+    away = Scenario("away", platform, {"jobs": 20, "mode": "open"}, "dll", "fpfs")
+    with pytest.raises(GridError, match=r"^changes: found with --teacher of local schedulers; acc"):
+        clone(away, "local", "sjf", "mean_wait", 0, 1.0, Silent())
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -161,6 +181,15 @@ def test_weights_that_are_known_are_found():
         (["--teacher", "dll", "--steps", "9"], "--steps: found with --teacher; accepted: one of"),
         (["--teacher", "dl"], "global scheduler 'dl': unknown; did you mean"),
         (["--teacher", f"{HERE}:Shy"], f"--teacher: found '{HERE}:Shy', which has jobs wait or go"),
+        (
+            ["--teacher", "dll", *FAILING],
+            "--teacher: found 'dll' with mean_up_time, which has jobs wait or go back; accepted: "
+            "without it, and one",
+        ),
+        (
+            ["--teacher", "sjf", "--agent", "local", "--global", "dll", *FAILING],
+            "mean_up_time: found with --teacher of local schedulers; accepted: without",
+        ),
     ],
 )
 def test_teachers_that_cannot_be_cloned(tmp_path, words, says):

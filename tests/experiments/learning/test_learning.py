@@ -176,7 +176,11 @@ def test_windows_overlap_that_have_something_in_common():
     ("words", "message"),
     [
         (
-            ["--local", "titan", "--agent", "local"],
+            ["--agent", "global"],
+            "--agent: found global with one cluster, 'C1'; accepted: local, or several clusters",
+        ),
+        (
+            ["--local", "titan"],
             "--local: found 'titan', which has an order of its own",
         ),
         (["--objective", "mean_wit"], "--objective: found 'mean_wit'; did you mean mean_wait"),
@@ -195,11 +199,38 @@ def test_windows_overlap_that_have_something_in_common():
 )
 def test_what_cannot_be_learned_is_refused_in_a_line(words, message, tmp_path):
     path = tmp_path / "p.json"
-    done = call("learn", "site", "--set", "jobs=50", "--steps", 1, "--out", path, *words)
+    of = "site", "--agent", "local", "--set", "jobs=50"
+    done = call("learn", *of, "--steps", 1, "--out", path, *words)
     assert done.exit_code == 2, done.output
     (line,) = done.stderr.strip().splitlines()[-1:]
     assert message in line
     assert not path.exists()
+
+
+def test_runs_that_are_held_out_are_tried_before_learning(tmp_path):
+    """They lack the deadlines that the first days of a log bring."""
+    rows = (f"{at},{3600 * at},1,60,{3600 * at + 900 if at < 60 else ''}" for at in range(120))
+    (tmp_path / "log.csv").write_text("\n".join(["job,arrival,size,runtime,deadline", *rows]))
+    words = "learn", "site", "--agent", "local", "--workload", tmp_path / "log.csv"
+    words += "--window", "1d", "--objective", "deadlines_met", "--steps", 1
+    done = call(*words, "--out", tmp_path / "p.json")
+    assert done.exit_code == 2, done.output
+    assert "deadlines_met: found nan, in a run that is held out: no job has a" in done.stderr
+    assert "generation" not in done.stderr
+
+
+def test_windows_that_its_own_scheduler_was_learned_from_are_left_out(tmp_path):
+    lessons = Lessons.of(log_of(tmp_path), 0, DAY)
+    of = From(logs=dict.fromkeys(lessons.digests.values(), lessons.windows))
+    policy = first_policy(site(), "local").model_copy(update={"lessons": of})
+    policy.write(tmp_path / "p.json")
+    words = "learn", "site", "--workload", tmp_path / "mine.swf", "--set", "nodes=20"
+    words += "--local", f"learned:{tmp_path}/p.json", "--agent", "local", "--teacher", "sjf"
+    done = call(*words, "--window", "10h", "--out", tmp_path / "q.json", "--json")
+    assert done.exit_code == 0, done.output
+    assert "is run is of these" not in done.stderr
+    why = f"that learned:{tmp_path}/p.json was learned from"
+    assert f"metasched: left out: 5 windows of the log {why}" in done.stderr
 
 
 def test_a_log_with_too_few_windows_is_refused(tmp_path):
@@ -222,7 +253,7 @@ def test_equal_policies_are_seldom_called_different():
 
 def test_first_policies_are_those_that_learning_begins_with():
     assert first_policy(site(), "local").service == "easy"
-    assert first_policy(site(), "global") == LearnedPolicy(
+    assert first_policy(Scenario.load("quickstart"), "global") == LearnedPolicy(
         agent="global", weights={"time-load": 1.0}
     )
 

@@ -122,7 +122,7 @@ def test_without_its_library_it_says_so(tmp_path, monkeypatch):
 
 def test_where_nothing_is_to_be_chosen_nothing_is_trained(tmp_path):
     need_library()
-    words = "learn", "site", "--method", "ppo", "--set", "jobs=20", "--out", tmp_path / "p"
-    done = call(*words)
+    words = "learn", "site", "--method", "ppo", "--set", "jobs=1", "--out", tmp_path / "p"
+    done = call(*words, "--agent", "local", "--local", "fpfs")
     assert done.exit_code == 2, done.output
     assert "--method: found ppo with nothing to choose; accepted: runs with choices" in done.stderr
