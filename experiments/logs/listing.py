@@ -111,7 +111,9 @@ def print_waits(waits: Waits, console: Console) -> None:
         _say(console, f"without {counted(waits.unrecorded, 'job')} of which no wait is recorded")
     if waits.left_out:
         _say(console, f"without {counted(waits.left_out, 'job')} that the machine cannot hold")
-    by_log = "by the log" if waits.table.processors is not None else "those of the largest job"
+    by_log = (
+        "by the log" if waits.table.processors is not None else "those of the largest usable job"
+    )
     by_whom = "as you say" if waits.told else by_log
     _say(console, f"on {counted(waits.processors, 'processor')}, {by_whom}")
     if waits.most_in_use > waits.processors:

@@ -17,6 +17,7 @@ from experiments.scenario.recorded import ROUNDING
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
+from grid.jobs import ANYWHERE
 from grid.logs.cleaning import NO_WAIT
 from grid.logs.log import Log
 from grid.workloads.table import Table
@@ -90,12 +91,19 @@ class Waits:
                 f"--simulate: found no recorded wait in {log.path}; accepted: a log that has some"
             )
         table = log.cleaned(only_recorded=True)
+        if table.times is not None:
+            raise GridError(
+                f"--simulate: {log.path}: found run times on each cluster, runtime@NAME; accepted: "
+                "one run time of each job, runtime"
+            )
+        on_one = dataclasses.replace(table, jobs=table.jobs.copy())
+        on_one.jobs["origin"] = ANYWHERE
         base = Scenario.load("site").changed(workload=str(log.path), only_recorded=True)
         base = base if processors is None else base.changed(nodes=processors)
         found: dict[str, Floats] = {RECORDED: table.jobs["recorded_wait"]}
         for name in schedulers:
             watch.prepare(f"simulating {name}")
-            model = base.changed(local_scheduler=name).model(0, lambda *_: table)
+            model = base.changed(local_scheduler=name).model(0, lambda *_: on_one)
             model.run()
             rows = model.world.log.records().rows
             waits = np.full(table.count, np.nan)

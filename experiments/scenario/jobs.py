@@ -235,6 +235,7 @@ def _from_log(
         table.machine,
         clock,
         size_note=table.size_note,
+        machines=table.machines,
         times=table.times,
         applications=table.applications,
         filed=table.filed,

@@ -10,6 +10,7 @@ from experiments.scenario.checked import ScenarioError
 from experiments.scenario.parameters import Parameters
 from experiments.show.numbers import counted
 from grid.platform.multicluster import MAX_SIZE, Platform
+from grid.workloads.table import Table
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -51,17 +52,22 @@ def on(scenario: S, platform: Platform) -> S:
     return found
 
 
-def of_log(platform: Platform, parameters: Parameters, nodes: int, where: str) -> Platform:
-    """Return the platform with clusters of as many nodes as a log says.
+def of_log(platform: Platform, parameters: Parameters, log: Table, where: str) -> Platform:
+    """Return the platform with clusters of as many nodes as a log says, or that of each.
 
     Raises
     ------
     ScenarioError
         If there are too many; `where` begins the message.
     """
-    if nodes > MAX_SIZE:
+    if log.machine > MAX_SIZE:
         raise ScenarioError(
-            f"{where}: {parameters.called('nodes')}: the workload's largest job has {nodes} "
+            f"{where}: {parameters.called('nodes')}: the workload's largest job has {log.machine} "
             f"processors; accepted: at most {MAX_SIZE}"
         )
-    return sized(platform, parameters.model_copy(update={"nodes": nodes}))
+    whole = sized(platform, parameters.model_copy(update={"nodes": log.machine}))
+    clusters = [
+        dataclasses.replace(each, size=log.machines.get(each.name, each.size))
+        for each in whole.clusters
+    ]
+    return dataclasses.replace(whole, clusters=tuple(clusters))

@@ -356,7 +356,7 @@ class Scenario(Shown):
             check_warmup(parameters, workload.count)
         platform, prediction = self.platform, parameters.prediction
         if parameters.nodes == "log" and isinstance(workload, Table) and self.workload is not None:
-            platform = of_log(platform, parameters, workload.machine, where)
+            platform = of_log(platform, parameters, workload, where)
         if "prediction" in self.packaged and not is_told(workload, self.predictor):
             prediction = "exact"
         with naming(where, parameters, self.sources):

@@ -196,6 +196,7 @@ class Log:
             self.communication,
             applied,
             size_note=self.size_note,
+            largest=int(self.sizes[self.usable].max()),
             times=self.times and self.times.cut(jobs, self.records),
             applications=self.applications,
             filed=self.filed,

@@ -146,6 +146,12 @@ def read_site_logs(
     later = [float(log.jobs["arrival"][0] - jobs["arrival"][0]) for log in logs.values()]
     names = {site: clusters[site] for site in logs}
     applied = replace(merged(of_all, later, names), raised=numbers, together=together)
+    machines = {clusters[site]: log.machine for site, log in logs.items()}
+    size_notes = [
+        log.size_note if len(logs) == 1 else f"{clusters[site]}: {log.size_note}"
+        for site, log in logs.items()
+        if log.size_note
+    ]
     applications = {
         above + number: name
         for site, above in raised(of_sites, "application").items()
@@ -154,8 +160,11 @@ def read_site_logs(
     return Table(
         jobs,
         applied.cleaning(jobs),
+        max(machines.values()),
         start=starts.popitem()[1] if len(logs) == len(starts) == 1 else None,
         applied=applied,
+        size_note="; ".join(size_notes),
+        machines=machines,
         times=times,
         applications=applications,
         filed=filed,

@@ -110,6 +110,10 @@ class Table:
         Jobs whose origin was.
     size_note : str
         In words, what `processors` is, where the source leaves that open.
+    largest : int
+        Processors of the largest usable job of the source, though it may not be among these.
+    machines : mapping of str to int
+        Processors of each machine by its cluster, where the jobs come from several logs.
     times : ExecutionTimes or None
         How long jobs with a ``times_row`` run on each cluster.
     applications : mapping of int to str
@@ -146,6 +150,8 @@ class Table:
     drawn: int = 0
     origins_drawn: int = 0
     size_note: str = ""
+    largest: int = 0
+    machines: Mapping[str, int] = field(default_factory=dict)
     times: ExecutionTimes | None = None
     applications: Mapping[int, str] = field(default_factory=dict)
     filed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -195,8 +201,9 @@ class Table:
 
     @property
     def machine(self) -> int:
-        """Processors of the machine, as the source says, else those of the largest job."""
-        return int(self.jobs["size"].max()) if self.processors is None else self.processors
+        """Processors of the machine, as the source says, else those of its largest job."""
+        largest = max(self.largest, int(self.jobs["size"].max()))
+        return largest if self.processors is None else self.processors
 
     @property
     def drawn_deadlines(self) -> float | None:

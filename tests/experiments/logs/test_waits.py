@@ -127,8 +127,22 @@ def test_a_log_without_waits_and_jobs_that_do_not_fit(tmp_path):
     shown = call("inspect", path, "--simulate", "easy, fcfs").stdout
     assert "without 1 job of which no wait is recorded" in shown
     assert "without 1 job that the machine cannot hold" not in shown
-    assert "on 9 processors, those of the largest job" in shown
+    assert "on 9 processors, those of the largest usable job" in shown
     assert found["agreement"]["easy"]["correlation"] is None
+
+
+def test_all_jobs_run_on_the_one_machine_that_the_largest_needs(tmp_path):
+    path = tmp_path / "jobs.csv"
+    rows = ["arrival,size,runtime,recorded_wait,origin", "0,4,10,0,K", "1,4,10,3,L", "2,16,10,,"]
+    path.write_text("\n".join(rows) + "\n")
+    found = told(path, "--simulate", "easy")
+    assert (found["jobs"], found["processors"]) == (2, 16)
+    assert found["waits"]["mean"] == {"recorded": 1.5, "easy": 0}
+    path.write_text("arrival,size,recorded_wait,runtime@K\n0,4,0,10\n")
+    got = call("inspect", path, "--simulate", "easy")
+    words = "found run times on each cluster, runtime@NAME; accepted: one run time of each job"
+    assert (got.exit_code, got.stdout) == (2, "")
+    assert f"--simulate: {path}: {words}" in got.stderr
 
 
 def test_working_hours_are_those_of_the_logs_clock(tmp_path):

@@ -288,3 +288,10 @@ def test_explain_says_that_it_waits_for_its_recorded_start(tmp_path):
     assert "enough were free meanwhile, but recorded starts it when it did in truth" in (
         call("explain", out, "2").stdout
     )
+
+
+def test_the_machine_is_as_large_as_a_job_whose_wait_is_not_recorded(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime,recorded_wait\n0,4,10,0\n1,2,10,5\n2,16,10,\n")
+    found = call("run", "site", "--local", "recorded", "--workload", path, "--json")
+    assert json.loads(found.stdout)["platform"]["clusters"][0]["size"] == 16

@@ -62,6 +62,18 @@ def test_a_second_size_of_the_machine_is_told_if_it_differs(of_run, written):
     assert "MaxProcs" not in call(*of_run, "--workload", log).stderr
 
 
+def test_the_log_of_a_cluster_says_the_size_of_its_machine(written):
+    one = written(LOG.format(10, 9).replace("MaxProcs: 8", "MaxProcs: 64"), "one.swf")
+    two = written(LOG.format(10, 9).replace("MaxProcs: 8", "MaxProcs: abc"), "two.swf")
+    found = summary("--workload", f"C1={one}")
+    assert found["platform"]["clusters"][0]["size"] == 64
+    note = "nodes: those of the largest usable job, for the head says MaxProcs 'abc'"
+    assert note in call("run", "site", "--workload", f"C1={two}").stderr
+    several = ("--set", "clusters=2", "--workload", f"C1={two}", "--workload", f"C2={one}")
+    assert [each["size"] for each in summary(*several)["platform"]["clusters"]] == [8, 64]
+    assert note.replace("nodes:", "nodes: C1:") in call("run", "site", *several).stderr
+
+
 @pytest.mark.parametrize("unsaid", [-1, 0])
 def test_what_a_log_does_not_say(unsaid, written):
     log = written(LOG.format(unsaid, unsaid).replace("; MaxProcs: 8\n", ""), "log.swf")
