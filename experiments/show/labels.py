@@ -186,6 +186,11 @@ def is_optional(name: str) -> bool:
     return name.partition(WITHIN)[0] in OPTIONAL
 
 
+def may_lack(name: str) -> bool:
+    """Return whether a run may have no such number though another of the same study has it."""
+    return WITHIN in name or is_optional(name)
+
+
 def why_none(name: str) -> str:
     """Return why runs may lack a metric altogether, "" if it only takes a job to have it.
 

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from experiments.show.labels import METRICS, OF_DEADLINES, TABLES, WITHIN, why_none
+from experiments.show.labels import METRICS, OF_DEADLINES, TABLES, WITHIN, may_lack, why_none
 from experiments.studies.definition import Definition
 from experiments.studies.study_run import StudyRun, numbers_of
 from experiments.studies.tables import COUNTS
@@ -65,9 +65,10 @@ def check_asked(
 def _partial(study: Definition, found: Mapping[str, Any]) -> list[str]:
     """Return the metrics of a study that are none of those found, and that some runs may have.
 
-    They are numbers of a table, such as that of the levels of brokers.
+    They are numbers of a table, such as that of the levels of brokers, or of what not all policies
+    do, such as preemptions.
     """
-    return [name for name in study.reported if WITHIN in name and name not in found]
+    return [name for name in study.reported if may_lack(name) and name not in found]
 
 
 def metrics_among(found: Found) -> list[str]:

@@ -16,7 +16,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from experiments.run.result_files import platform_of
-from experiments.show.labels import WITHIN
+from experiments.show.labels import may_lack
 from experiments.studies.database import Contents, contents, unreadable
 from experiments.studies.definition import Definition, cell
 from experiments.studies.ranking import (
@@ -342,7 +342,7 @@ def _runs(study: Definition, found: Contents) -> pd.DataFrame:
             raise ValueError(f"task {task.policy} {task.setting} {task.replication}: is none")
         result: Mapping[str, list[float]] | None = found.results.get(task.key)
         if result is not None:
-            everywhere = [name for name in study.reported if WITHIN not in name]
+            everywhere = [name for name in study.reported if not may_lack(name)]
             for name in (*COUNTS, *everywhere):
                 if name not in result or (name in COUNTS[:2] and not 0 <= result[name][0] < MOST):
                     raise ValueError(f"run {task.key}: has no {name}")

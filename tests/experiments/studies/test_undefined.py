@@ -83,6 +83,29 @@ def test_a_number_of_a_table_that_no_run_has_is_refused(tmp_path):
         Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
 
 
+def test_a_metric_may_be_one_that_some_policies_do_not_have(tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+        "PartitionName=a Default=YES\nPartitionName=b PriorityTier=2\n"
+    )
+    text = """scenario = "site"\nreport = ["preemptions"]
+[policies]\nglobal = "dll"\nlocal = ["slurm", "easy"]
+[set]\njobs = 20\nslurm_conf = "slurm.conf"\n[replications]\nleast = 2\n"""
+    (tmp_path / "study.toml").write_text(text)
+    out = tmp_path / "out.db"
+    Study.load(tmp_path / "study.toml").run(out, 1, watch=Silent())
+    runs = StudyOutcome.read(out).runs
+    lacks = runs["preemptions"].isna()
+    assert lacks.groupby(runs["policy"]).all().to_dict() == {
+        "dll over slurm": False,
+        "dll over easy": True,
+    }
+    text = text.replace('"slurm", ', "").replace('slurm_conf = "slurm.conf"', "")
+    (tmp_path / "study.toml").write_text(text)
+    with pytest.raises(GridError, match="report: found 'preemptions'; docs"):
+        Study.load(tmp_path / "study.toml").run(tmp_path / "other.db", 1, watch=Silent())
+
+
 @pytest.mark.parametrize("muscle", ["muscle", "agents.muscle.scheduler:MuscleScheduler"])
 def test_it_is_told_that_muscle_had_no_deadlines_to_go_by(muscle, tmp_path):
     none, text = float("nan"), STUDY.replace('"dll"', f'"{muscle}"')
