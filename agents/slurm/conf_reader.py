@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.slurm.conf import Conf, Node, Partition, Priority, Reservation, Scheduling
 from agents.slurm.preemption_reader import PARAMETERS, PreemptionReading
-from agents.slurm.records import Record, records_of
+from agents.slurm.records import Record, in_force, records_of
 from agents.slurm.values import WITHOUT_END, node_names, seconds, whole, yes
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -149,9 +149,6 @@ def _noted(key: str) -> str:
 _IDLE = ("no", "n/a", "none", "(null)", "", "unlimited", "infinite", "all", "0", "off", "unknown")
 """Values of keys without a meaning that say nothing either."""
 
-_PRINTED = ("totalcpus", "cputot")
-"""Keys of partitions and nodes as ``scontrol show`` prints them, with all their other keys."""
-
 _KNOWN = {
     "partitionname": {*_PARTITION},
     "nodename": {*CPUS, *PARTS, "weight", "nodehostname", "nodeaddr", "port", "state"},
@@ -174,7 +171,7 @@ def read_conf(path: str | os.PathLike[str]) -> Conf:
         If it cannot be read, or says what cannot be had here: one line with its file and line.
     """
     reading = _Reading()
-    records = [*records_of(path)]
+    records = in_force([*records_of(path)])
     if not records:
         raise GridError(f"{path}: found no keys; accepted: such as SchedulerType=sched/backfill")
     for record in records:
@@ -273,7 +270,7 @@ class _Reading:
 
     def _ignore(self, record: Record) -> None:
         """Note which keys of a partition or of nodes have no meaning here."""
-        if any(key in record.values for key in _PRINTED):
+        if record.dumped:
             return
         for key, value in record.values.items():
             known = key == record.kind or key in _KNOWN[record.kind]

@@ -154,7 +154,7 @@ def _partition(conf: Conf, name: str, renamed: Mapping[str, str]) -> Partition:
     """Return the partition of jobs of a name."""
     partitions = {each.name: each for each in conf.partitions}
     if not name or not conf.named:
-        default = next((each for each in conf.partitions if each.is_default), None)
+        default = next((each for each in reversed(conf.partitions) if each.is_default), None)
         if default is None:
             raise GridError(
                 "slurm_conf: jobs without a partition, and no partition with Default=YES; "

@@ -105,6 +105,8 @@ def read_qos(path: str | os.PathLike[str], preempting: bool = False) -> dict[str
             )
         said = dict(zip(header, cells, strict=True))
         where = f"{path}:{number}"
+        if said["Name"] in found_:
+            raise GridError(f"{where}: Name: found {quoted(said['Name'])} twice; accepted: once")
         limits: dict[str, Any] = {
             name: _limit(f"{where}: {column}", column, said.get(column, ""))
             for name, column in COLUMNS.items()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from agents.slurm.values import node_names
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.strict import text_of
@@ -35,6 +36,9 @@ _PRINTED = re.compile(rf"({_KEY})=(.*?)\s*(?=\s{_KEY}=|$)\s*", re.ASCII)
 
 _PARAMETER = re.compile(rf"({_KEY})\s+=(.*)", re.ASCII)
 """A parameter that ``scontrol show config`` prints, likewise."""
+
+_DUMPED = ("totalcpus", "cputot")
+"""Keys of partitions and nodes as ``scontrol show`` prints them, with all their other keys."""
 
 _WORDS = re.compile(r"\s(?:OS|Reason)=", re.ASCII)
 """What a line has that ``scontrol -o`` prints of a node, or the one that it prints without."""
@@ -66,6 +70,11 @@ class Record(NamedTuple):
     values: dict[str, str]
     names: dict[str, str]
     printed: bool = False
+
+    @property
+    def dumped(self) -> bool:
+        """Whether ``scontrol show`` has printed it, a partition or a node."""
+        return any(key in self.values for key in _DUMPED)
 
 
 def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]:
@@ -109,6 +118,29 @@ def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]
                 yield Record(where, key, {key: value}, {key: names[key]})
     if last is not None:
         yield last
+
+
+def in_force(records: Sequence[Record]) -> list[Record]:
+    """Return the records that count, as in Slurm: of a parameter that comes again, the last.
+
+    Raises
+    ------
+    GridError
+        If two lines describe a partition or a node; what is printed may describe it again.
+    """
+    last = {record.kind: record for record in records}
+    described = set[tuple[str, str]]()
+    for record in records:
+        if record.kind not in ENTITIES[:2] or record.dumped:
+            continue
+        where, text = f"{record.where}: {record.names[record.kind]}", record.values[record.kind]
+        for name in node_names(where, text) if record.kind == "nodename" else [text]:
+            if (record.kind, name) in described:
+                raise GridError(f"{where}: found {quoted(name)} twice; accepted: once")
+            if name.upper() != "DEFAULT":
+                described.add((record.kind, name))
+    several = (*ENTITIES, *OTHERS)
+    return [each for each in records if each.kind in several or each is last[each.kind]]
 
 
 def with_included(path: str, depth: int = 0) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 from agents.slurm.conf import Conf, Node, Partition, Preemption, Priority, Reservation, Scheduling
 from agents.slurm.conf_reader import read_conf
+from agents.slurm.partitions import Filing
 from agents.slurm.qos import read_qos, unread
 from agents.slurm.values import node_names, seconds
 from grid.errors import GridError
@@ -74,6 +75,13 @@ def test_what_of_the_qos_has_no_meaning_is_named(tmp_path):
     )
     assert read_qos(path)["a"].job_cpus == 4
     assert unread(path) == ["gres/gpu of MaxTRES", "node of MaxTRES", "MaxSubmitPU", "Flags"]
+
+
+def test_a_qos_has_one_row(tmp_path):
+    path = tmp_path / "qos"
+    path.write_text("Name|Priority\na|1\nb|2\na|3\n")
+    with pytest.raises(GridError, match="qos:4: Name: found 'a' twice; accepted: once"):
+        read_qos(path)
 
 
 def test_configuration(tmp_path):
@@ -177,6 +185,32 @@ def test_options_in_any_case(tmp_path):
     conf = conf_of(tmp_path, "SchedulerParameters=BF_Interval=90,DEFER,Max_RPC_cnt=5\n")
     assert conf.scheduling == Scheduling(bf_interval=90, defer=True)
     assert conf.ignored == ("Max_RPC_cnt",)
+
+
+def test_the_last_line_of_a_parameter_counts(tmp_path):
+    text = (
+        "PriorityType=priority/multifactor\nSchedulerParameters=bf_interval=60,defer,none_of_ours\n"
+    )
+    text += "PriorityFlags=NO_FAIR_TREE\nPreemptMode=GANG\nPreemptMode=OFF\n"
+    text += "SchedulerParameters=bf_max_job_user=50\nPriorityFlags=INCR_ONLY\n"
+    conf = conf_of(tmp_path, text)
+    assert conf.scheduling == Scheduling(bf_max_job_user=50)
+    assert conf.priority == Priority(increases_only=True)
+    assert conf.note == ""
+
+
+def test_the_last_partition_with_default_is_that_of_jobs_without_one(tmp_path):
+    text = "PartitionName=a Default=YES\nPartitionName=b Default=YES\nPartitionName=c\n"
+    filing = Filing(conf_of(tmp_path, text), None, {}, {})
+    assert filing.of(1).partition.name == "b"
+
+
+def test_what_is_printed_may_describe_again_what_lines_do(tmp_path):
+    lines = "NodeName=n[1-2] CPUs=4\nPartitionName=main Nodes=ALL PriorityJobFactor=1\n"
+    printed = conf_of(tmp_path, DUMP)
+    for text in (lines + DUMP, DUMP + DUMP):
+        assert conf_of(tmp_path, text).partitions == printed.partitions
+    assert conf_of(tmp_path, DUMP + lines).partitions[0].job_factor == 1
 
 
 def test_sets_of_nodes(tmp_path):
@@ -287,6 +321,8 @@ def test_nothing_is_the_defaults(tmp_path):
         ("PartitionName=p State=UPP", "2: State: found 'UPP'; accepted: UP, DOWN, DRAIN, INACT"),
         ("NodeName=n[3-1]", "NodeName: found 'n[3-1]'; accepted: nodes such as"),
         ("ReservationName=r Nodes=ALL", "2: found no StartTime; accepted: StartTime and EndTime"),
+        ("PartitionName=p\nPartitionName=p", "3: PartitionName: found 'p' twice; accepted: once"),
+        ("NodeName=n[1-3]\nNodeName=n2", "3: NodeName: found 'n2' twice; accepted: once"),
         ("SelectType=select/linear\nNodeName=m CPUs=2", "found 'select/linear' with nodes"),
     ],
 )
