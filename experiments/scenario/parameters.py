@@ -180,7 +180,7 @@ class Parameters(BaseModel):
     """So many clusters in a star, as the scenario's first one and its link; auto: its platform."""
     nodes: Size | Auto | Literal["log"] = "auto"
     """Processors of every cluster; auto: as the platform says; log: as the log says (of several,
-    the most), or those of its largest job; processors, too, is a name of it."""
+    each cluster's own), or those of its largest job; processors, too, is a name of it."""
     link_mbps: Capacity | Auto = "auto"
     """Capacity of every link, Mbit/s; auto: as the platform says."""
 

@@ -6,6 +6,8 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from experiments.run.own_metrics import OF_RUNS, TAKEN
+from experiments.scenario.parameters import Parameters
 from experiments.show.labels import METRICS, OF_DEADLINES, TABLES, WITHIN, may_lack, why_none
 from experiments.studies.definition import Definition
 from experiments.studies.study_run import StudyRun, numbers_of
@@ -43,9 +45,11 @@ def check_asked(
     tried: list[Found] = []
     first = list(first)
     own = {name.rpartition(":")[2] for run in first for name in run.scenario.own_metrics}
-    if clash := sorted(own & study.vary.keys()):
+    taken = own | (TAKEN - Parameters.model_fields.keys())  # no run's number is named as those are
+    if clash := sorted(taken & study.vary.keys()):
+        what = "a column of results" if clash[0] in OF_RUNS else "a metric"
         raise GridError(
-            f"{where}: vary: {clash[0]}: found a metric, too; accepted: one of another name"
+            f"{where}: vary: {clash[0]}: found {what}, too; accepted: one of another name"
         )
     told = [*METRICS, *own, *TABLES, *_partial(study, {})]
     _check_known(study, {key: [0.0] for key in told}, where)  # before anything is compiled

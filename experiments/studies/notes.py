@@ -196,7 +196,8 @@ def noted(
 
     That is the platform of `base`, with its planned changes only if runs have them, `of_windows`,
     of each policy the parameters that it does not read, and of each log its windows, s after its
-    first submission, and what its clock showed at that, if it is known. Also the parameters of
+    first submission (all that there are: the file may have runs of more than are asked for now),
+    and what its clock showed at that, if it is known. Also the parameters of
     `base` that are neither defaults nor the study's.
     """
     platform = base.to_dict()["platform"]
@@ -209,7 +210,7 @@ def noted(
             cluster["size"] = next(iter(machines.values()))
     starts = {each.name: written(each.start) for each in workloads if each.start is not None}
     return {
-        "windows": {each.name: each.windows(study.replications) for each in workloads},
+        "windows": {each.name: each.stretches for each in workloads},
         **({"starts": starts} if starts else {}),
         "platform": platform,
         "parameters": _of_base(study, base, scenarios.values()),

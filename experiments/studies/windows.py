@@ -21,7 +21,7 @@ def dated(outcome: StudyTables, workload: str) -> tuple[str, list[tuple[str, str
     submission.
     """
     runs = outcome.runs
-    often = int(runs.loc[runs["workload"] == workload, "replication"].max()) + 1
+    often = 1 + max(runs.loc[runs["workload"] == workload, "replication"], default=-1)
     windows = outcome.provenance.get("windows", {}).get(workload, ())[:often]
     said = outcome.provenance.get("starts", {}).get(workload)
     seconds = "", [(begin, end) for begin, end in map(instants, windows)]

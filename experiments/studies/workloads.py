@@ -100,10 +100,6 @@ class StudyWorkload:
         """
         return 2 if self.whole_log else how.least
 
-    def windows(self, how: Replications) -> list[tuple[float, float]]:
-        """Return what replications replay, s after the first job; none if that is the whole log."""
-        return list(self.stretches[: self.most(how)])
-
     def most(self, how: Replications) -> int:
         """Return the replications that there can be."""
         return min(how.limit, len(self.stretches)) if self.stretches else how.limit

@@ -344,6 +344,33 @@ def test_no_column_of_tables_of_several_runs_can_be(folder):
     assert {name for name in (*of_runs, *columns) if " " not in name} <= TAKEN
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("n", "a column of results"), ("work", "a metric"), ("jobs", None)],
+)
+def test_no_setting_that_varies_can_be_named_as_a_number_of_runs(name, what, folder):
+    (folder / "settings.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from agents.registry import global_scheduler\n"
+        "from grid.settings import setting\n\n"
+        "@dataclass(frozen=True)\nclass Settings:\n"
+        '    n: int = setting(1, "Candidates.", least=1)\n'
+        '    work: int = setting(1, "Work.", least=1)\n\n'
+        'class Own(global_scheduler("ect")):\n    settings_type = Settings\n'
+    )
+    (folder / "few.toml").write_text(
+        f'scenario = "quickstart"\nset.load = 0.5\nset.mode = "open"\nvary.{name} = [20, 30]\n'
+        'policies = {global = ["dll", "settings:Own"], local = "fcfs"}\nreplications.least = 2\n'
+    )
+    found = metasched("study", "few.toml", "--out", "few.db", "--workers", "1")
+    if what is None:  # a parameter of the product's own is no number of a run
+        assert found.exit_code == 0, found.output
+    else:
+        line = f"few.toml: vary: {name}: found {what}, too; accepted: one of another name\n"
+        assert (found.exit_code, line in found.stderr) == (2, True), found.output
+        assert not (folder / "few.db").exists()
+
+
 def test_a_scenario_that_names_no_list_is_refused(folder):
     (folder / "mine.toml").write_text(
         'own_metrics = "own:f"\n[[clusters]]\nname = "C1"\nsize = 4\n'

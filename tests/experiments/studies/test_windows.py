@@ -53,12 +53,23 @@ def test_without_a_date_windows_are_told_in_seconds_in_the_page_alone(told):
     assert "259,200" not in page
 
 
+def test_of_a_log_of_which_no_run_is_finished_no_windows_are_told():
+    start, both = "2003-03-29T12:30:00", WINDOWS | {"other": WINDOWS["mine"]}
+    outcome = study_of(starts={"mine": start, "other": start}, windows=both)
+    assert "Windows of other" not in " ".join(outcome.sentences())
+    none = replace(outcome, runs=outcome.runs.iloc[:0], ended=None)
+    assert "No run is finished yet." in [*none.sentences()]
+
+
 def test_the_clock_of_a_log_is_kept_in_the_file_of_the_study(tmp_path):
-    path = write_log_study(tmp_path, [("least = 4", 'least = 2\nwindow = "40h"')])
+    path = write_log_study(tmp_path, [("least = 4", 'least = 3\nwindow = "25h"')])
     log = tmp_path / "mine.swf"
     log.write_text(f"; UnixStartTime: 1000000000\n; TimeZoneString: UTC\n{log.read_text()}")
     first = int(log.read_text().splitlines()[2].split()[1])
     outcome = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent())
     said = datetime.fromisoformat(outcome.provenance["starts"]["mine"])
     assert said.timestamp() == 1_000_000_000 + first  # which is where windows begin
-    assert "Windows of mine: from 2001-09-09 " in " ".join(outcome.sentences())
+    (line,) = [each for each in outcome.sentences() if each.startswith("Windows of mine")]
+    assert line.startswith("Windows of mine: from 2001-09-09 ")
+    path.write_text(path.read_text().replace("least = 3", "least = 2"))  # the third has run
+    assert line in Study.load(path).run(tmp_path / "out.db", 1, resume=True).sentences()
