@@ -392,7 +392,7 @@ class Connection:
         """
         from experiments.service.forecasting.asking import foretold
 
-        futures, seed = given.least(futures, "futures", 2), given.least(seed, "seed", 0)
+        futures, seed = given.least(futures, "futures", 1), given.least(seed, "seed", 0)
         for job in jobs:
             if (found := self._live(job)).held:
                 raise GridError(f"job {found.job}: held; accepted: a job that may start")

@@ -40,6 +40,7 @@ def rows(*words):
 
 @pytest.mark.parametrize("name", packaged_names())
 def test_what_validate_says_fits_a_screen(name, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     whole = listed("validate", name)
     assert "…" not in whole  # of what is no screen, such as a file
     monkeypatch.setenv("COLUMNS", "80")

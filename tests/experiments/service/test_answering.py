@@ -120,7 +120,8 @@ def test_who_answers_keeps_nothing_of_the_service(grid, state, monkeypatch, tmp_
 
     def slow(*_, progress, **__):
         for _ in progress.one_by_one(range(600), 600, "future"):
-            mark.write_text(str(os.getpid()))
+            (tmp_path / "new").write_text(str(os.getpid()))
+            (tmp_path / "new").rename(mark)  # which is never half-written
             time.sleep(0.1)
 
     monkeypatch.setattr(answering, "forecast", slow)
