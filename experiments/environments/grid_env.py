@@ -12,7 +12,7 @@ from gymnasium import spaces
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.environments.agents import GLOBAL, Observation
-from experiments.environments.play import Choices, Rules, check_options, scenario_of
+from experiments.environments.play import Choices, Rules, check_options, scenario_of, seed_of
 from experiments.environments.rewards import Reward
 from experiments.environments.vector import Together
 from experiments.scenario.scenario import Scenario
@@ -101,8 +101,14 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
             That of the run, as after ``--seed``; without one, drawn by those before.
         options : dict, optional
             ``{"set": ["load=0.9"]}`` changes parameters for this episode, as ``--set``.
+
+        Raises
+        ------
+        GridError
+            For seeds, options or changes that mean nothing, and if nobody is ever asked.
         """
         check_options(options)
+        seed = seed_of(seed)
         super().reset(seed=seed)
         of_run = int(self.np_random.integers(2**31)) if seed is None else seed
         self._runs.begin(0, of_run, options)

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from experiments.environments.agents import GLOBAL, Observation
-from experiments.environments.play import Choices, Play, Rules, scenario_of
+from experiments.environments.play import Choices, Play, Rules, check_options, scenario_of, seed_of
 from experiments.environments.rewards import Reward
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
@@ -67,7 +67,10 @@ class GridParallelEnv(ParallelEnv):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, Told]]:
-        """Begin another run, as `GridEnv` does."""
+        """Begin another run, as `GridEnv` does, which raises `GridError` as there."""
+        # PettingZoo's own tests give an option of this name, which says nothing.
+        check_options({name: each for name, each in (options or {}).items() if name != "options"})
+        seed = seed_of(seed)
         if seed is not None:
             self._draws = np.random.default_rng(seed)
         of_run = int(self._draws.integers(2**31)) if seed is None else seed

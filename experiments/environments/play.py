@@ -154,6 +154,13 @@ def check_options(options: Mapping[str, Any] | None) -> None:
             raise GridError(f"options: found {quoted(name)}; accepted: 'set'")
 
 
+def seed_of(given: Any) -> int | None:
+    """Return the seed that is given, if one is; raise `GridError` for what is none."""
+    if given is not None and not is_whole(given):
+        raise GridError(f"seed: found {quoted(given)}; accepted: a whole number from 0")
+    return None if given is None else int(given)
+
+
 class Play:
     """Runs of a scenario in which some agents decide, and the others are built in.
 
@@ -254,7 +261,7 @@ class Play:
         GridError
             For an action that is masked or lacking, or after the end of the episode.
         """
-        self.check_asked(bool(self.asked))
+        self.check_asked(bool(self.asked) and not self.truncated)
         episode = self.episode
         assert episode is not None
         self._replaced = set()

@@ -17,9 +17,9 @@ from experiments.show.labels import METRICS, OF_PARTS, TABLES, WITHIN, why_none
 from experiments.studies.definition import MORE_IS_BETTER
 from grid.errors import GridError
 from grid.foreign import plain, quoted
-from grid.kernel.statistics import SLOWDOWN_BOUND
 from grid.names import meant
 from grid.world.finished import Records
+from grid.world.records import bounded_slowdown
 
 Reward = Callable[[Records], npt.ArrayLike]
 """The rewards of jobs that have ended, one each."""
@@ -38,7 +38,7 @@ def _wait(jobs: Records) -> npt.NDArray[np.float64]:
 
 
 def _slowdown(jobs: Records) -> npt.NDArray[np.float64]:
-    return np.minimum(_turnaround(jobs) / np.maximum(jobs["execution_time"], SLOWDOWN_BOUND), -1.0)
+    return -bounded_slowdown(jobs)
 
 
 def _met(jobs: Records) -> npt.NDArray[np.float64]:
@@ -77,7 +77,11 @@ def metric_of(name: str, model: GridModel, scenario: Scenario, observed: Observe
     """
     found = Result.of(model, scenario, 0.0, observed=observed).summary()["metrics"]
     table, within, key = name.partition(WITHIN)
-    value: Any = (found.get(table) or {}).get(key) if within else found.get(name)
+    of = found.get(table) or {} if within else found
+    if within and of and key not in of:
+        accepted = meant(name, [f"{table}{WITHIN}{each}" for each in of])
+        raise GridError(f"reward {plain(name, 60)}: found none of this run; {accepted}")
+    value: Any = of.get(key or name)
     if not is_real(value):
         why = f": {why}" if (why := why_none(name)) else ""
         accepted = f"accepted: a number{why}"

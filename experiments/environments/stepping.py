@@ -13,7 +13,7 @@ from grid.kernel.advance import advance
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.processors import set_plan
 from grid.kernel.state import LANDED, NONE, PLACE, WAIT
-from grid.kernel.statistics import SLOWDOWN_BOUND, late_by
+from grid.kernel.statistics import late_by, slowdown
 
 _SLOWDOWN, _WAIT, _TURNAROUND, _MET = range(len(REWARDS))
 
@@ -22,8 +22,7 @@ _SLOWDOWN, _WAIT, _TURNAROUND, _MET = range(len(REWARDS))
 def _reward(kind: int, row: Any) -> float:
     """Return the reward of a job that has ended, of the kind at an index of `REWARDS`."""
     if kind == _SLOWDOWN:
-        took = row.finish - row.arrival
-        return -max(1.0, took / max(row.execution_time, SLOWDOWN_BOUND))
+        return -slowdown(row, row.finish)
     if kind == _WAIT:
         return float(row.arrival - row.start)
     if kind == _TURNAROUND:

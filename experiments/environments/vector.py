@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numba
@@ -18,7 +18,7 @@ from gymnasium.vector.utils import batch_space, create_empty_array
 from agents.numbers import is_whole
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.environments.agents import GLOBAL, Observation
-from experiments.environments.play import Play, Rules, check_options, scenario_of
+from experiments.environments.play import Play, Rules, check_options, scenario_of, seed_of
 from experiments.environments.rewards import REWARDS, Reward
 from experiments.environments.stepping import (
     INFO,
@@ -327,14 +327,19 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
             Of the first world, that of each other is one more; or one for each.
         options : dict, optional
             Of all runs until the next call.
+
+        Raises
+        ------
+        GridError
+            As `GridEnv`, and for other than one seed for each world.
         """
         seeds: Sequence[int | None] = [None] * self.num_envs
         if seed is not None or not self._draws:
             known: Sequence[int | None] = [None] * self.num_envs
-            if is_whole(seed):
-                known = [int(seed) + at for at in range(self.num_envs)]  # type: ignore[arg-type]
-            elif seed is not None:
-                known = [*seed]  # type: ignore[misc]
+            if isinstance(seed, Iterable):
+                known = [seed_of(each) for each in seed]
+            elif (first := seed_of(seed)) is not None:
+                known = [first + at for at in range(self.num_envs)]
             if len(known) != self.num_envs:
                 accepted = f"a number, or one for each of {self.num_envs} worlds"
                 raise GridError(f"seed: found {quoted(seed)}; accepted: {accepted}")
@@ -360,9 +365,12 @@ class VectorGridEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[An
         Raises
         ------
         GridError
-            For an action that is masked.
+            For an action that is masked, or none.
         """
-        taken, over, runs = np.asarray(actions, np.int64), self._over.copy(), self._runs
+        given, over, runs = np.asarray(actions), self._over.copy(), self._runs
+        if given.dtype.kind not in "iu":
+            raise GridError(f"step: found an array of {given.dtype}; accepted: whole numbers")
+        taken = given.astype(np.int64, copy=False)
         self._check(taken, over)
         earned = runs.step(taken, ~over)
         for at in np.flatnonzero(over).tolist() if over.any() else ():

@@ -11,9 +11,9 @@ from pettingzoo.test.seed_test import parallel_seed_test
 
 from experiments.run import run
 from grid.errors import GridError
-from metasched.envs import parallel_env
+from metasched.envs import GridEnv, parallel_env
 
-from .test_grid_env import first, gathering, unequal
+from .test_grid_env import any_that_fits, first, gathering, unequal
 
 
 def test_pettingzoo_finds_no_fault():
@@ -81,3 +81,23 @@ def test_bad_actions_are_told_in_one_line():
         GridError, match=r"^C2: action: found 0 for jobs \[\] at 3\.3194 s; accepted: 4,"
     ):
         env.step({"global": np.int64(1), "C1": 4, "C2": 0, "C3": 4})
+
+
+def test_what_means_nothing_is_refused():
+    env = parallel_env(unequal(), jobs=5)
+    with pytest.raises(GridError, match=r"^options: found 'sett'; accepted: 'set'$"):
+        env.reset(seed=1, options={"sett": ["load=0.9"]})
+    for seed in (-1, 1.0, "1"):
+        for each in (env, GridEnv(unequal())):
+            with pytest.raises(GridError, match=f"^seed: found {seed!r}; accepted: a whole number"):
+                each.reset(seed=seed)
+
+
+def test_an_episode_that_is_truncated_is_over():
+    env = parallel_env(unequal(), jobs=5)
+    seen, _ = env.reset(seed=1)
+    while env.agents:
+        seen, _, _, cut, _ = env.step({name: any_that_fits(each) for name, each in seen.items()})
+    assert all(cut.values())
+    with pytest.raises(GridError, match=r"^step: the episode is over; accepted: reset$"):
+        env.step({name: any_that_fits(each) for name, each in seen.items()})

@@ -31,8 +31,9 @@ def test_a_metric_is_given_once_as_the_run_ends(metric):
     assert not any(came[:-1])
 
 
-def test_the_sum_of_an_episode_is_a_mean():
-    scenario = unequal()
+@pytest.mark.parametrize("staging", [0.0, 20.0])
+def test_the_sum_of_an_episode_is_a_mean(staging):
+    scenario = unequal(staging_time=staging, local_share=0.5)
     was = run(scenario, seed=2)
     of, names = was.jobs.set_index("job"), scenario.platform.names
     expected = {
@@ -42,9 +43,10 @@ def test_the_sum_of_an_episode_is_a_mean():
     }
     assert {*expected, "deadlines_met"} == {*REWARDS}
     for name, value in expected.items():
-        env = GridEnv(scenario, reward=name)
-        earned, *_ = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
-        assert earned == pytest.approx(value)
+        for reward in (name, REWARDS[name]):  # compiled, and not
+            env = GridEnv(scenario, reward=reward)
+            sent = played(env, lambda _, told: names.index(of["cluster"][told["job"]]), seed=2)
+            assert sent[0] == pytest.approx(value)
 
 
 def test_met_deadlines_count():
@@ -69,6 +71,12 @@ def test_a_number_in_a_table_of_metrics_is_a_reward():
     )
     sent = Scenario.load("quickstart").changed(global_scheduler=ToTheFirst, local_scheduler="fcfs")
     assert earned == pytest.approx(-run(sent, seed=1).summary()["metrics"]["messages"]["order"])
+
+
+def test_a_number_that_a_table_lacks_is_told_with_those_that_it_has():
+    env = GridEnv("quickstart", local="fcfs", reward="messages/ordr")
+    with pytest.raises(GridError, match=r"^reward messages/ordr: found none of this run; did you "):
+        played(env, lambda *_: 0, seed=1)
 
 
 @pytest.mark.parametrize(

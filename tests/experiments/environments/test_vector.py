@@ -154,6 +154,12 @@ def test_what_cannot_be_done_is_refused_in_a_line():
         env.step(np.zeros(3, int))
     with pytest.raises(GridError, match=r"seed: found \[1\]; accepted: a number, or one for each"):
         env.reset(seed=[1])
+    for seed, found in ((-1, -1), (1.0, 1.0), ([1, -2], -2)):
+        with pytest.raises(GridError, match=f"seed: found {found}; accepted: a whole number from"):
+            env.reset(seed=seed)
+    for actions, kind in (([0.9, 0.0], "float64"), (["0", "1"], "<U1"), ([True, False], "bool")):
+        with pytest.raises(GridError, match=f"step: found an array of {kind}; accepted: whole nu"):
+            env.step(actions)
     seen, _ = env.reset(seed=1)
     while seen["action_mask"].all():
         seen, *_ = env.step(np.ones(2, int))
