@@ -63,7 +63,7 @@ def simulated(
     overtaking = system.policy == "fpfs" and system.max_jumps != 0
     if overtaking:
         meanings["utilization"] = "carried with so many waiting: with more or fewer it differs"
-    elif method == "poisson":
+    elif method == "poisson" and system.policy == "fcfs":
         meanings |= {
             "while jobs wait": "at the threshold",
             "utilization": "carried as the mean response time reaches the threshold",

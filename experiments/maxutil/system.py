@@ -99,6 +99,11 @@ class System:
             raise GridError(
                 f"--draws: found {self.draws}; accepted: with --dependent, or of total requests"
             )
+        if self.dependent and self.request == "total":
+            raise GridError(
+                "--dependent: found with total requests; accepted: of ordered or unordered ones, "
+                "which are split"
+            )
         if self.dependent and len(set(self.sizes)) > 1:
             raise GridError("--size: found several; accepted: one, if jobs are split evenly")
         if self.together and not (self._summed and self.law.startswith(LOG)):

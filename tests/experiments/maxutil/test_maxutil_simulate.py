@@ -214,13 +214,19 @@ def test_a_queue_that_only_shrank_is_told():
 
 
 def test_only_under_fcfs_it_is_the_load_at_which_queues_grow():
-    words = ("the load at which queues grow without end", "with more or fewer it differs")
+    words = (
+        "the load at which queues grow without end",
+        "with more or fewer it differs",
+        "at the threshold",
+    )
+    poisson = "--method", "poisson", "--start", "100", "--bound", "200"
     for policy, has in (
-        (("fcfs",), (True, False)),
-        (("fpfs", "--max-jumps", "0"), (True, False)),
-        (("fpfs",), (False, True)),
-        (("fpfs", "--method", "poisson", "--start", "100", "--bound", "200"), (False, True)),
-        (("fcfs", "--method", "poisson", "--threshold", "3"), (False, False)),
+        (("fcfs",), (True, False, False)),
+        (("fpfs", "--max-jumps", "0"), (True, False, False)),
+        (("fpfs", "--max-jumps", "0", *poisson), (True, False, False)),
+        (("fpfs",), (False, True, False)),
+        (("fpfs", *poisson), (False, True, False)),
+        (("fcfs", "--method", "poisson", "--threshold", "3"), (False, False, True)),
     ):
         shown = told("--jobs", "20000", "--policy", *policy)
         assert tuple(each in shown for each in words) == has, policy
@@ -276,6 +282,7 @@ def test_what_is_told_to_people():
         (["--dist", "U[1,4]", "--together"], "--together: found with --dist U[1,4]; accepted"),
         (["--dist", "U[1,4]", "--clusters", 17], "--clusters: found 17; accepted: up to 16"),
         (["--dist", "U[1,4]", "--size", "8,9", "--dependent"], "--size: found several"),
+        (["--dist", "U[1,4]", "--request", "total", "--dependent"], "--dependent: found with tot"),
         (["--dist", "U[1,4]", "--size", "8,9", "--clusters", 3], "--size: found 2 sizes"),
         (["--dist", "U[1,4]", "--jobs", 10], "--jobs: found '10'; accepted"),
         (["--dist", "U[1,4]", "--waiting", 0], "--waiting: found '0'"),
