@@ -73,8 +73,8 @@ class Cluster:
 
     def __post_init__(self) -> None:
         _check_whole(self, "nodes")
-        _check_real(self, "effective_power", SMALLEST, 1, "a number above 0, at most 1")
-        _check_real(self, "link_mbps", SMALLEST, LARGEST, "a number above 0")
+        _check_real(self, "effective_power", SMALLEST, 1)
+        _check_real(self, "link_mbps", SMALLEST, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ class Job:
 
     def __post_init__(self) -> None:
         _check_whole(self, "tasks")
-        _check_real(self, "base_time", SMALLEST, LARGEST, "a number above 0")
-        _check_real(self, "bandwidth", 0, LARGEST, "a number >= 0")
-        _check_real(self, "sigma", 0, 1, "a number from 0 to 1")
+        _check_real(self, "base_time", SMALLEST, LARGEST)
+        _check_real(self, "bandwidth", 0, LARGEST)
+        _check_real(self, "sigma", 0, 1)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _check_whole(owner: object, name: str) -> None:
     object.__setattr__(owner, name, int(value))
 
 
-def _check_real(owner: object, name: str, least: Any, most: Any, accepted: str) -> None:
+def _check_real(owner: object, name: str, least: Any, most: Any) -> None:
     value = getattr(owner, name)
     whole = isinstance(value, Rational)  # an int may be too large for math.isfinite
     if (
@@ -213,6 +213,7 @@ def _check_real(owner: object, name: str, least: Any, most: Any, accepted: str) 
         or not (whole or math.isfinite(value))
         or not least <= exact(value) <= most
     ):
-        limits = f" ({SMALLEST:g} to {LARGEST:.0e})" if most == LARGEST else ""
-        raise GridError(f"{name}: found {told(value)}; accepted: {accepted}{limits}")
+        raise GridError(
+            f"{name}: found {told(value)}; accepted: a number from {least:g} to {most:g}"
+        )
     object.__setattr__(owner, name, exact(value))

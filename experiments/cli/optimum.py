@@ -8,8 +8,16 @@ from functools import partial
 
 import click
 
-from experiments.cli.options import PLACE, Number, chosen_workload, json_option, workload_now_option
+from experiments.cli.options import (
+    PLACE,
+    Number,
+    chosen_workload,
+    given_beside,
+    json_option,
+    workload_now_option,
+)
 from experiments.cli.process import FAILED
+from grid.errors import GridError
 
 
 @click.command()
@@ -60,6 +68,9 @@ def oas(
     at most be shorter: 1 - bound / makespan. No link is saturated. Exit status 1 if some job
     saturates a link however it is split.
     """
+    for name in given_beside(()):
+        if heuristic is not None and name in ("--solver", "--time-limit"):
+            raise GridError(f"--heuristic: found with {name}; accepted: one of the two")
     from experiments.sweeps.progress import telling
 
     with telling("loading"):

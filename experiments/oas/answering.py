@@ -9,7 +9,7 @@ from rich.text import Text
 
 from agents.oas import Answer, Instance, approximate, solve
 from experiments.show.numbers import duration, percent, time_scale
-from grid.errors import GridError, blaming
+from grid.errors import blaming
 from grid.strict import json_of, text_of
 
 if TYPE_CHECKING:
@@ -39,17 +39,15 @@ def answer_to(
     time_limit: float,
     heuristic: str | None,
 ) -> Answer:
-    """Return what a solver (by default CP-SAT) or a heuristic makes of an instance.
+    """Return what a heuristic, if one is named, or a solver (by default CP-SAT) makes of it.
 
     Raises
     ------
     GridError
-        If both are chosen, or one that does not exist.
+        If it does not exist.
     """
     if heuristic is None:
         return solve(instance, slot, solver or "cpsat", time_limit)
-    if solver is not None:
-        raise GridError("--heuristic: found with --solver; accepted: one of the two")
     return approximate(heuristic, instance, slot)
 
 

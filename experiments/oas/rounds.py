@@ -129,6 +129,8 @@ def rounds_of(
                 known = meant(name, result.platform.names)
                 raise GridError(f"{folder}: job {row.job}: no cluster {quoted(name)}; {known}")
     if any(job.batch is not None for job in given):
+        if events is not None:
+            raise GridError("--events: found for a run in mode batch; accepted: for one in open")
         of_round, counts = _batches(pairs, given)
         others, lost = list[tuple[int, Pair]](), list[tuple[int, Went]]()
     else:
@@ -184,11 +186,12 @@ def _check_rounds(result: ResultFiles) -> None:
             f"{where}: metrics.rounds: found none; accepted: a run in mode batch, or one of MUSCLE "
             "in mode open"
         )
-    if getattr(parameters, "levels", 1) > 1 or getattr(parameters, "domains", ()):
-        raise GridError(
-            f"{where}: parameters.levels: found several MUSCLEs; accepted: one, for of what each "
-            "of several dispatches, the optimum does not know the ways of the orders"
-        )
+    for key, alone in (("levels", 1), ("domains", ())):
+        if getattr(parameters, key, alone) != alone:
+            raise GridError(
+                f"{where}: parameters.{key}: found several MUSCLEs; accepted: one, for of what "
+                "each of several dispatches, the optimum does not know the ways of the orders"
+            )
     if parameters.mean_up_time > 0:
         raise GridError(
             f"{where}: parameters.mean_up_time: found {parameters.mean_up_time:g}; accepted: 0, "

@@ -118,6 +118,12 @@ def test_a_run_in_mode_open_needs_its_event_log(online, tmp_path):
     assert "none.jsonl: no such file; accepted: the event log of this run" in done.output
 
 
+def test_a_run_in_mode_batch_reads_no_event_log(batch):
+    done = call("gap", batch, "--events", batch / "events.jsonl")
+    assert done.exit_code == 2
+    assert "--events: found for a run in mode batch; accepted: for one in open" in done.output
+
+
 def test_a_run_without_rounds_is_refused(tmp_path):
     folder = run(tmp_path, "quickstart", "--set", "jobs=10", "--global", "dll", "--local", "fcfs")
     done = call("gap", folder, "--events", "none.jsonl")
@@ -282,14 +288,16 @@ def test_what_failed_by_chance_is_not_known(tmp_path):
     assert "parameters.mean_up_time: found 5000; accepted: 0" in done.output
 
 
-def test_of_several_muscles_the_ways_of_orders_are_not_known(tmp_path):
+@pytest.mark.parametrize("several", ["levels = 2", 'domains = ["n"]'])
+def test_of_several_muscles_the_ways_of_orders_are_not_known(several, tmp_path):
     grid = tmp_path / "grid.toml"
     clusters = [f'[[clusters]]\nname = "{name}"\nsize = 8\nbroker = "n"\n' for name in "AB"]
-    settings = '[parameters]\nmode = "open"\njobs = 10\nlatency = 10\nlevels = 2\n'
-    grid.write_text('[[brokers]]\nname = "n"\n' + "".join(clusters) + settings)
+    settings = '[parameters]\nmode = "open"\njobs = 10\nlatency = 10\n'
+    grid.write_text('[[brokers]]\nname = "n"\n' + "".join(clusters) + settings + several)
     done = call("gap", run(tmp_path, grid))
     assert done.exit_code == 2
-    assert "parameters.levels: found several MUSCLEs; accepted: one, for of what" in done.output
+    key = several.partition(" ")[0]
+    assert f"parameters.{key}: found several MUSCLEs; accepted: one, for of what" in done.output
 
 
 def test_a_job_split_just_before_a_round_is_beside_it(tmp_path):

@@ -151,6 +151,7 @@ def test_a_file_that_is_no_instance_gives_one_line(path, text, message):
         (["--solver", "milp"], "solver: found 'milp' without a slot; accepted: with one, or"),
         (["--heuristic", "best"], "heuristic: found 'best'; accepted: fcfs, sjf"),
         (["--heuristic", "fcfs", "--solver", "milp"], "--heuristic: found with --solver"),
+        (["--heuristic", "fcfs", "--time-limit", 5], "--heuristic: found with --time-limit"),
         (["--time-limit", 0], "--time-limit: found '0'; accepted: a number above 0"),
     ],
 )
