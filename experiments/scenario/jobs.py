@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from agents.pace.evaluation import Evaluator
+from agents.slurm.controller import SlurmSettings
 from experiments.scenario.dates import window_of
 from experiments.scenario.parameters import Parameters
 from grid.distributions import (
@@ -28,7 +29,7 @@ from grid.distributions import (
 )
 from grid.errors import WorkloadError, require
 from grid.foreign import plain
-from grid.jobs import ANYWHERE, JobArray
+from grid.jobs import ANYWHERE, UNKNOWN, JobArray
 from grid.logs.calendar import clock_at
 from grid.logs.workload import read_log, read_site_logs
 from grid.names import meant
@@ -63,8 +64,8 @@ ORIGINS = ("local_share", "queue_shares")
 TOLD = dict(zip(("computation_fraction", "bsbw"), COMMUNICATION, strict=True))
 """Parameters of what jobs communicate, and the columns of a log that tell it instead."""
 
-ALL_READ = ("kill_at_request", "computation_fraction", "bsbw", "only_recorded")
-READ = (*ALL_READ, "partitions", "partition_field")
+ALL_READ = ("kill_at_request", "computation_fraction", "bsbw", "only_recorded", "partition_field")
+READ = (*ALL_READ, "partitions")
 """Parameters that say how logs are read: all, and one that is not of a single site."""
 
 
@@ -283,6 +284,10 @@ def no_occasion(table: Table, parameters: Parameters, platform: Platform) -> tup
     sites = [at for at, name in enumerate(platform.names) if name in parameters.speeds]
     if not (np.isin(jobs["origin"], sites).any() or _draws_origins(jobs, parameters)):
         found.append("speeds")
+    slurm, filed = parameters.of(SlurmSettings), table.filed.get("partition", ())
+    if not slurm.slurm_partitions.keys() & {each for name in filed for each in name.split(",")}:
+        found.append("slurm_partitions")
+    found += [] if (jobs["qos"] != UNKNOWN).any() else ["slurm_qos"]
     found += [name for name, column in TOLD.items() if column in table.communication]
     return (*found, *(ORIGINS if (jobs["origin"] != ANYWHERE).any() else ()))
 

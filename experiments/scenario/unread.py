@@ -41,6 +41,9 @@ LOGS = (
     "only_recorded",
 )
 
+OF_FILED = ("slurm_partitions", "slurm_qos")
+"""Parameters of how Slurm files the jobs of a log."""
+
 UNSEEN = {
     *("mode", "queue", "composition", "request", "computation_fraction", "bsbw"),
     *(*ORIGINS, *PARTITIONS),
@@ -64,6 +67,8 @@ RIGID = "no job names several sizes"
 NO_OCCASION = {
     "speeds": "no job is submitted at a cluster that it names",
     "kill_at_request": "no job has a requested time",
+    "slurm_partitions": "no job is in a partition that it names",
+    "slurm_qos": "no job has a QOS",
     **dict.fromkeys(ORIGINS, "jobs say where they are submitted"),
     **dict.fromkeys(TOLD, "jobs say what they communicate"),
 }
@@ -81,7 +86,7 @@ Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (SYNTHETIC, "a log gives the jobs", lambda p, log: log),
     (("mode",), "a log runs in mode open", lambda p, log: log and p.mode == "batch"),
-    ((*LOGS, "speeds"), "there is no log", lambda p, log: not log),
+    ((*LOGS, "speeds", *OF_FILED), "there is no log", lambda p, log: not log),
     (
         (
             "sizes",
@@ -298,7 +303,7 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
     for name in chosen & why.keys():
         found.setdefault(name, why[name])
     if not isinstance(scenario.workload, str | Path | None):
-        of_sites = [name for name in (*ORIGINS, *PARTITIONS) if name in chosen]
+        of_sites = [name for name in (*ORIGINS, "partitions") if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")
     return found
 

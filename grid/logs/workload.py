@@ -30,8 +30,8 @@ def read_log(
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
     only_recorded: bool = False,
-    partitions: Mapping[str, str] | None = None,
     partition_field: int = PARTITION,
+    partitions: Mapping[str, str] | None = None,
     site: str | None = None,
 ) -> Table:
     """Read a workload file of any of the formats that `grid.logs.formats` knows.
@@ -53,10 +53,10 @@ def read_log(
         What jobs communicate (`assign_communication`), unless columns of the file tell.
     only_recorded : bool
         Jobs of which the file does not tell how long they waited are left out.
-    partitions : mapping of str to str, optional
-        Cluster of each partition, from which jobs then come (`assign_partitions`).
     partition_field : int
         Field that names the partition of a record of SWF and GWF, from 1.
+    partitions : mapping of str to str, optional
+        Cluster of each partition, from which jobs then come (`assign_partitions`).
     site : str, optional
         Cluster that all its jobs are submitted at (`merge_sites`): those whose own origin is
         another are counted.
@@ -91,6 +91,7 @@ def read_site_logs(
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
     only_recorded: bool = False,
+    partition_field: int = PARTITION,
 ) -> Table:
     """Read one log a site and merge them (`merge_sites`).
 
@@ -100,7 +101,9 @@ def read_site_logs(
         The file of each cluster by its name.
     clusters : sequence of str
         Names of the clusters of the platform, in order.
-    speed, evaluate, kills, computation_fraction, bisection_bandwidth, only_recorded
+    speed, evaluate, kills, computation_fraction, bisection_bandwidth
+        As for `read_log`.
+    only_recorded, partition_field
         As for `read_log`.
 
     Raises
@@ -123,6 +126,7 @@ def read_site_logs(
             computation_fraction,
             bisection_bandwidth,
             only_recorded,
+            partition_field,
             site=name,
         )
     filed = file_together(logs.values())

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
+from grid.workloads.table import stated_by
 from tests.experiments.commands import call
 from tests.experiments.scenario_files import run_of
 
@@ -72,6 +74,31 @@ def test_the_log_of_a_cluster_says_the_size_of_its_machine(written):
     several = ("--set", "clusters=2", "--workload", f"C1={two}", "--workload", f"C2={one}")
     assert [each["size"] for each in summary(*several)["platform"]["clusters"]] == [8, 64]
     assert note.replace("nodes:", "nodes: C1:") in call("run", "site", *several).stderr
+
+
+@pytest.mark.parametrize(
+    ("named", "workload", "why"),
+    [
+        (
+            "7",
+            "log.swf",
+            "slurm_partitions (no job is in a partition that it names); slurm_qos (no",
+        ),
+        ("2", "log.swf", "slurm_qos (no job has a QOS)"),
+        ("2", None, "slurm_partitions, slurm_qos (there is no log)"),
+    ],
+)
+def test_what_slurm_finds_no_job_for_is_named(named, workload, why, written, tmp_path):
+    written("1 0 0 60 1 -1 -1 1 60 -1 1 1 -1 -1 -1 2 -1 -1\n", "log.swf")
+    given = {
+        "slurm_conf": written("PartitionName=1 Default=YES\nPartitionName=2\n", "slurm.conf"),
+        "slurm_qos": written("Name|Priority\na|1\n", "qos"),
+        "slurm_partitions": {named: "1"},
+        "workload": workload and str(tmp_path / workload),
+    }
+    site = Scenario.load("site").changed(local_scheduler="slurm", **given)
+    lines = notes(site, stated=stated_by(site.model().workload))
+    assert lines[0].startswith(f"parameters without effect: {why}")
 
 
 @pytest.mark.parametrize("unsaid", [-1, 0])

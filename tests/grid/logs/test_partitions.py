@@ -17,7 +17,7 @@ from grid.jobs import ANYWHERE
 from grid.logs.cleaning import NO_RUNTIME
 from grid.logs.formats import read
 from grid.logs.partitions import Partition, partitions_of
-from grid.logs.workload import read_log
+from grid.logs.workload import read_log, read_site_logs
 from grid.platform.multicluster import Platform
 
 CLUSTERS = ["C1", "C2"]
@@ -200,6 +200,12 @@ def test_a_range_of_partitions(tmp_path):
     ):
         with pytest.raises(WorkloadError, match=says):
             origins(mapping)
+
+
+def test_the_log_of_a_site_names_partitions_by_any_field(tmp_path):
+    log = swf(tmp_path / "log.swf", [7, 2, 7])
+    table = read_site_logs({"C1": log}, CLUSTERS, partition_field=5)
+    assert table.filed["partition"] == ("1", "2", "3")
 
 
 def test_only_formats_with_fields_have_another_partition_field(tmp_path):
