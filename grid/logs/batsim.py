@@ -88,7 +88,7 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
         row = records[place]
         row["arrival"] = _seconds(job, "subtime", where)
         row["size"] = size = _size(job, where)
-        walltime = _seconds(job, "walltime", where, least=-1.0) if "walltime" in job else -1.0
+        walltime = _seconds(job, "walltime", where, least=-LONGEST) if "walltime" in job else -1.0
         row["requested_time"] = math.inf if walltime < 0 else walltime
         name = str(job.get("profile"))
         work = _work(profiles, name, size, f"{where}: profile", works)

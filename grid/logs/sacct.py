@@ -34,6 +34,7 @@ JOB_ID = ("JobIDRaw", "JobID")
 SIZE = ("AllocCPUS", "NCPUS", "AllocTRES")
 REQUESTED = ("ReqCPUS", "ReqTRES")
 ELAPSED = ("ElapsedRaw", "Elapsed")
+ENDED = "End with Start"
 LIMIT = ("TimelimitRaw", "Timelimit")
 USER = ("User", "UID")
 OTHERS = ("Submit", "Start", "End", "State", "NodeList", "Partition", "Account", "QOS")
@@ -54,7 +55,8 @@ def sacct_log(path: Path) -> Log:
     Each line is a job, or a step of one, which is folded into its job. The size of a job is
     what was allocated to it, else what it asked for; its number is the raw one, which each task of
     an array has for itself; users are numbered as they first come. A job that was cancelled before
-    it started, or has not ended, has no run time. Dates are those of the site's clock.
+    it started, or has not ended, has no run time. Dates are those of the site's clock, unless they
+    have a zone: then the clock is that of the first.
 
     Parameters
     ----------
@@ -95,8 +97,8 @@ def sacct_log(path: Path) -> Log:
             if "+" in said.get("JobID", identity):
                 parts_of_jobs.append(len(rows))
             rows.append(_row(f"{path}:{line + 1}", said))
-            if "-" in said["Submit"]:
-                clock = SITES_CLOCK
+            if clock is UTC and "-" in said["Submit"]:
+                clock = datetime.fromisoformat(said["Submit"].strip()).tzinfo or SITES_CLOCK
             names.append(said.get("Partition", ""))
             accounts.append(said.get("Account", ""))
             qualities.append(said.get("QOS", ""))
@@ -118,7 +120,7 @@ def sacct_log(path: Path) -> Log:
         STEP: [row for row in folded if row != NO_ROW],
         LONELY: [row for row in folded if row == NO_ROW],
     }
-    start = datetime.fromtimestamp(0, UTC).replace(tzinfo=clock)
+    start = datetime.fromtimestamp(0, clock)
     filed = {}
     for name, texts in zip(FILED, (names, accounts, qualities), strict=True):
         records_[name], filed[name] = placed(texts)
@@ -143,8 +145,9 @@ def _columns(path: Path, header: str) -> list[str]:
         raise WorkloadError(
             f"{path}:1: found {len(columns):,} columns; accepted: at most {MOST_COLUMNS:,}"
         )
-    for names in (JOB_ID, ("Submit",), (*SIZE, *REQUESTED), (*ELAPSED, "End")):
-        if not set(names) & set(columns):
+    found = {*columns} | ({ENDED} if {"Start", "End"} <= {*columns} else set())
+    for names in (JOB_ID, ("Submit",), (*SIZE, *REQUESTED), (*ELAPSED, ENDED)):
+        if not set(names) & found:
             raise WorkloadError(
                 f"{path}:1: no column {' or '.join(names)} in {quoted(header.strip())}; accepted: "
                 "sacct -P with its line of names"
@@ -219,14 +222,15 @@ def _first(where: str, said: Mapping[str, str], names: tuple[str, ...]) -> float
 
 
 def _when(where: str, said: Mapping[str, str], name: str) -> float:
-    """Return a time by the site's clock, s; -1 if it is not said."""
+    """Return a time by the site's clock, or of a date with a zone, s; -1 if it is not said."""
     text = said.get(name, "").strip()
     if text in NOTHING:
         return -1.0
     if re.fullmatch(r"\d{1,12}", text, re.ASCII):
         return float(text)
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+        date = datetime.fromisoformat(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except ValueError:
         raise WorkloadError(
             f"{where}: {name} is {quoted(text)}; accepted: a time such as 2021-10-05T11:26:12"

@@ -68,7 +68,7 @@ def test_numbers_and_requested_times(tmp_path):
     delay = {"p": {"type": "delay", "delay": 1}}
     job = {"subtime": 5, "res": 2, "profile": "p"}
     named = [{"id": name, **job} for name in ("w0!17", "18", 19)]
-    found = log(tmp_path, delay, [*named, {"id": 20, "walltime": -1, **job}])
+    found = log(tmp_path, delay, [*named, {"id": 20, "walltime": -2, **job}])
     assert found.records["number"].tolist() == [17, 18, 19, 20]
     assert found.records["requested_time"].tolist() == [math.inf] * 4
     assert found.processors == 8

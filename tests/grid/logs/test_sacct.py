@@ -83,6 +83,14 @@ def test_jobs_that_did_not_run_to_an_end(tmp_path):
     assert table.cleaning.rules == {cleaning.NO_RUNTIME: 3, cleaning.ZERO_RUNTIME: 1}
 
 
+def test_dates_with_a_zone_are_instants(tmp_path):
+    first = line("1", Submit="2024-10-27T02:30:00+0200", Start="2024-10-27T02:10:00+0100")
+    table = read(tmp_path, first, line("2", Submit="2024-10-27T02:30:00+0100")).cleaned()
+    assert table.jobs["recorded_wait"].tolist()[0] == 40 * 60
+    assert table.jobs["arrival"].tolist() == [0, 3600]
+    assert table.start.isoformat() == "2024-10-27T02:30:00+02:00"
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -175,6 +183,10 @@ def test_records_of_lines_without_end_are_let_go():
         ("", "1: no column JobIDRaw or JobID"),
         ("JobID|Submit|Elapsed\n", "1: no column AllocCPUS or NCPUS or"),
         ("JobID|NCPUS|Elapsed\n", "1: no column Submit"),
+        (
+            "JobID|NCPUS|Submit|End\n",
+            "1: no column ElapsedRaw or Elapsed or End with Start in 'JobID|NCPUS|Submit|End'",
+        ),
         (COLUMNS + "|User\n", "1: column 'User' found twice"),
         (COLUMNS + "\n", "empty workload"),
         (COLUMNS + "\n" + line(Submit="yesterday"), "2: Submit is 'yesterday'; accepted: a time"),
