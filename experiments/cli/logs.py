@@ -13,6 +13,7 @@ from experiments.cli.options import PLACE, Number, json_option
 
 if TYPE_CHECKING:
     from experiments.logs.character import Character
+    from grid.logs.log import Log
 
 FILES = ("log.json", "log.svg", "log.png")
 """What `metasched inspect --out` writes."""
@@ -65,7 +66,7 @@ def inspect(
     Coefficients of variation (cv) are of the sample.
     """
     from experiments.run.files import check_file
-    from grid.errors import GridError
+    from grid.errors import GridError, blaming
     from grid.platform.reading import SUFFIXES
 
     if format_ is None and Path(log).suffix.lower() in SUFFIXES:
@@ -73,6 +74,8 @@ def inspect(
             ("--out", out),
             ("--partition-field", partition_field),
             ("--simulate", simulate),
+            ("--speed", speed),
+            ("--processors", processors),
         ):
             if value is not None:
                 raise GridError(f"{option}: found with {log}, a platform; accepted: with a log")
@@ -86,20 +89,18 @@ def inspect(
         from experiments.logs.character import Character
         from experiments.logs.listing import print_character, print_waits
         from experiments.logs.waits import Waits
-        from grid.logs.fields import PARTITION
-        from grid.logs.formats import read
 
     if processors is not None and simulate is None:
         raise GridError("--processors: found alone; accepted: with --simulate")
     for name in FILES if out is not None else ():
         check_file(Path(str(out)) / name, "results")
-    field = partition_field or PARTITION
     with telling(f"reading {log}") as watch:
-        character = Character.of(read(Path(log), format_, speed=speed, partition_field=field))
+        character = Character.of(_read(log, format_, speed, partition_field))
         waits = None
         if simulate is not None:
             names = [name.strip() for name in simulate.split(",")]
-            waits = Waits.simulated(character.log, names, watch, processors)
+            with blaming("--simulate"):
+                waits = Waits.simulated(character.log, names, watch, processors)
         told = character.to_dict() | ({"simulated": waits.to_dict()} if waits else {})
         if out is not None:
             _write(character, told, Path(out))
@@ -109,6 +110,19 @@ def inspect(
     print_character(character, Console())
     if waits is not None:
         print_waits(waits, Console())
+
+
+def _read(path: str, format_: str | None, speed: float | None, field: int | None = None) -> Log:
+    from grid.errors import GridError
+    from grid.logs.fields import PARTITION
+    from grid.logs.formats import read
+
+    log = read(Path(path), format_, speed=speed, partition_field=field or PARTITION)
+    if speed is not None and log.format != "batsim":
+        raise GridError(
+            f"--speed: found with {path}, of format {log.format}; accepted: with batsim"
+        )
+    return log
 
 
 def _write(character: Character, told: dict[str, Any], folder: Path) -> None:
@@ -187,11 +201,11 @@ def convert(
     from experiments.show.numbers import counted
     from experiments.sweeps.progress import telling
     from grid.foreign import plain
-    from grid.logs.formats import FORMATS, read
+    from grid.logs.formats import FORMATS
 
     format_ = format_to_write(Path(out), to, Path(given))
     with telling(f"converting {given}"):
-        log = read(Path(given), from_, speed=speed)
+        log = _read(given, from_, speed)
         table = table_for(log, format_)
         if anonymise:
             log, table = replace(log, numbered=()), anonymous(table)
@@ -201,5 +215,6 @@ def convert(
     told = f"{plain(out, 200)}: {counted(table.count, 'job')}, {title}"
     console.print(told, markup=False, highlight=False, soft_wrap=True)
     print_cleaning(table.cleaning, console)
-    for words in (*(TOLD if anonymise else ()), *lost(log, table, format_)):
+    done = [TOLD[name] for name in FORMATS[format_].holds if name in TOLD] if anonymise else []
+    for words in (*done, *lost(log, table, format_)):
         click.echo(f"metasched: {words}", err=True)

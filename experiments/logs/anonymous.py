@@ -11,13 +11,13 @@ from grid.jobs import UNKNOWN
 from grid.workloads.table import Table
 from grid.workloads.transform import moved
 
-TOLD = (
-    "partitions: numbered from 0 on",
-    "users and applications: numbered at random, differently each time",
-    "jobs: numbered from 1 on, in order of arrival",
-    "times: from the first arrival on, without a date",
-)
-"""What is done to it, in words."""
+TOLD = {
+    "partition": "partitions: numbered from 0 on",
+    "user": "users and applications: numbered at random, differently each time",
+    "job": "jobs: numbered from 1 on, in order of arrival",
+    "arrival": "times: from the first arrival on, without a date",
+}
+"""What is done to it, in words, by columns: told where a format has a place for them."""
 
 
 def anonymous(table: Table) -> Table:

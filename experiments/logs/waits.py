@@ -81,19 +81,17 @@ class Waits:
             If no wait is recorded, or a scheduler cannot be used.
         """
         if twice := [name for name in schedulers if schedulers.count(name) > 1]:
-            raise GridError(f"--simulate: found {twice[0]} twice; accepted: once")
+            raise GridError(f"found {twice[0]} twice; accepted: once")
         for name in schedulers:
             if name == RECORDED:
-                raise GridError(f"--simulate: found {name}; accepted: others, beside which it is")
+                raise GridError(f"found {name}; accepted: others, beside which it is")
             local_scheduler(name)
         if not (log.records["recorded_wait"] >= 0).any():
-            raise GridError(
-                f"--simulate: found no recorded wait in {log.path}; accepted: a log that has some"
-            )
+            raise GridError(f"found no recorded wait in {log.path}; accepted: a log that has some")
         table = log.cleaned(only_recorded=True)
         if table.times is not None:
             raise GridError(
-                f"--simulate: {log.path}: found run times on each cluster, runtime@NAME; accepted: "
+                f"{log.path}: found run times on each cluster, runtime@NAME; accepted: "
                 "one run time of each job, runtime"
             )
         on_one = dataclasses.replace(table, jobs=table.jobs.copy())
@@ -114,7 +112,7 @@ class Waits:
             names = ", ".join(schedulers)
             size = table.machine if processors is None else processors
             raise GridError(
-                f"--simulate: found no job of {log.path} that starts on {size:,} "
+                f"found no job of {log.path} that starts on {size:,} "
                 f"processors under {names}; accepted: more, or other schedulers"
             )
         jobs = dataclasses.replace(table, jobs=table.jobs[fits])

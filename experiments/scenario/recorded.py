@@ -65,15 +65,15 @@ def as_it_was(
             "local scheduler recorded: found several clusters; accepted: global scheduler home, "
             "for jobs ran where the log says"
         )
-    changing = bool(platform.changes) or parameters.mean_up_time > 0
     where = "local scheduler recorded"
     for name, found, wanted in (
         ("load_factor", parameters.load_factor, 1.0),
         ("latency", parameters.latency, 0.0),
         ("kill_at_request", parameters.kill_at_request, False),
+        ("mean_up_time", parameters.mean_up_time, 0),
     ):
         require(found == wanted, name, found, f"{json.dumps(wanted)}, under {where}")
-    if changing:
+    if platform.changes:
         raise WorkloadError(f"changes of the platform: found some; accepted: none, under {where}")
     jobs = workload.jobs
     if several and (jobs["origin"] == ANYWHERE).any():

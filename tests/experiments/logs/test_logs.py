@@ -60,6 +60,14 @@ def test_jobs_that_the_machine_cannot_hold_are_told(size, tmp_path):
     assert ("1 job that the machine cannot hold" in call("inspect", log).stdout) == (size > 10)
 
 
+@pytest.mark.parametrize("option", ["--speed", "--processors", "--partition-field"])
+def test_what_is_asked_of_logs_means_nothing_to_a_platform(option, tmp_path):
+    path = tmp_path / "site.toml"
+    path.write_text('[[clusters]]\nname = "A"\nsize = 8\n')
+    words = f"{option}: found with {path}, a platform; accepted: with a log"
+    assert words in refusal("inspect", path, option, "5")
+
+
 def test_run_times_that_no_clock_tells(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("arrival,size,runtime,requested_time\n0,1,5e-324,9\n0,1,3,9\n")
@@ -274,6 +282,8 @@ def test_bad_conversions_write_nothing(log, tmp_path):
     assert "cannot be read" in refusal("convert", tmp_path / "none.swf", out)
     assert "cannot write workload" in refusal("convert", log, tmp_path, "--to", "csv")
     assert "--speed: found 'x'" in refusal("convert", log, out, "--speed", "x")
+    of_batsim = f"--speed: found with {log}, of format swf; accepted: with batsim"
+    assert of_batsim in refusal("convert", log, out, "--speed", "5")
     assert "format 'pdf': unknown" in refusal("inspect", log, "--format", "pdf")
     assert sorted(tmp_path.iterdir()) == before
     unusable = tmp_path / "none.swf"

@@ -257,6 +257,9 @@ def test_an_anonymous_log_has_other_partitions(tmp_path):
     assert "partitions: numbered from 0 on" in call("convert", path, new, "--anonymise").stderr
     written = [line.split() for line in new.read_text().splitlines() if line[0] != ";"]
     assert [row[15] for row in written] == ["1", "-1", "0"]
+    said = call("convert", path, tmp_path / "new.csv", "--anonymise").stderr
+    assert "partitions" not in said
+    assert "partition of 2 jobs left out: no place for it" in said
 
 
 def test_partitions_are_kept_by_number(tmp_path):

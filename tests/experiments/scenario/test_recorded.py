@@ -185,7 +185,7 @@ def test_what_recorded_asks_for_cannot_be_left_out(log):
         (("--set", "load_factor=2"), "load_factor: found 2.0; accepted: 1.0, under local"),
         (("--set", "latency=3"), "latency: found 3.0; accepted: 0.0, under local sched"),
         (("--set", "kill_at_request=true"), "kill_at_request: found True; accepted: false, under"),
-        (("--set", "mean_up_time=9"), "changes of the platform: found some; accepted: none"),
+        (("--set", "mean_up_time=9"), "mean_up_time: found 9.0; accepted: 0, under local schedul"),
         (("--set", "clusters=2"), "found several clusters; accepted: global scheduler home"),
         (
             ("--set", "clusters=2", "--global", "home"),
