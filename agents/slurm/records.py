@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
 from agents.slurm.values import node_names
-from grid.errors import GridError
+from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.strict import text_of
 
@@ -77,8 +78,10 @@ class Record(NamedTuple):
         return any(key in self.values for key in _DUMPED)
 
 
-def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]:
+def records_of(path: str | os.PathLike[str], depth: int = 0, place: str = "") -> Iterator[Record]:
     """Yield the records of a file, and of those that it includes, in order.
+
+    Messages on one that cannot be read begin with the `place` where it is included.
 
     Raises
     ------
@@ -88,7 +91,7 @@ def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]
     _check_depth(path, depth)
     last: Record | None = None
     in_config = False
-    for number, line in _lines(_text(path)):
+    for number, line in _lines(_text(path, place)):
         where = f"{path}:{number}"
         if _HEAD.match(line.lstrip()):
             in_config |= line.lower().startswith("configuration data")
@@ -98,7 +101,9 @@ def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]
             yield Record(where, key, {key: value}, {key: parameter[1]}, True)
             continue
         if include := _INCLUDE.fullmatch(line):
-            yield from records_of(Path(path).parent / include[1], depth + 1)
+            yield from filter(None, [last])
+            last = None
+            yield from records_of(Path(path).parent / include[1], depth + 1, where)
             continue
         values, names = _pairs(where, line)
         kind = next(iter(values))
@@ -143,8 +148,8 @@ def in_force(records: Sequence[Record]) -> list[Record]:
     return [each for each in records if each.kind in several or each is last[each.kind]]
 
 
-def with_included(path: str, depth: int = 0) -> list[str]:
-    """Return a file and those that it includes.
+def with_included(path: str, depth: int = 0, place: str = "") -> list[str]:
+    """Return a file, included at a `place` if it is, and those that it includes.
 
     Raises
     ------
@@ -153,9 +158,10 @@ def with_included(path: str, depth: int = 0) -> list[str]:
     """
     _check_depth(path, depth)
     found = [path]
-    for _, line in _lines(_text(path)):
+    for number, line in _lines(_text(path, place)):
         if include := _INCLUDE.fullmatch(line):
-            found += with_included(os.fspath(Path(path).parent / include[1]), depth + 1)
+            included = os.fspath(Path(path).parent / include[1])
+            found += with_included(included, depth + 1, f"{path}:{number}")
     return found
 
 
@@ -164,8 +170,9 @@ def _check_depth(path: str | os.PathLike[str], depth: int) -> None:
         raise GridError(f"{path}: Include leads on and on; accepted: at most {DEEPEST} files deep")
 
 
-def _text(path: str | os.PathLike[str]) -> str:
-    return text_of(path, "a slurm.conf, or what scontrol show prints")
+def _text(path: str | os.PathLike[str], place: str) -> str:
+    with blaming(f"{place}: Include") if place else nullcontext():
+        return text_of(path, "a slurm.conf, or what scontrol show prints")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ from agents.slurm.conf import Conf, Node, Partition, Preemption, Priority, Reser
 from agents.slurm.conf_reader import read_conf
 from agents.slurm.partitions import Filing
 from agents.slurm.qos import read_qos, unread
+from agents.slurm.records import with_included
 from agents.slurm.values import node_names, seconds
 from grid.errors import GridError
 from grid.logs.calendar import SITES_CLOCK
@@ -232,8 +233,17 @@ def test_what_processors_are_given_by(tmp_path):
 
 def test_files_that_are_included(tmp_path):
     (tmp_path / "parts").write_text("PartitionName=a Nodes=ALL\n")
-    conf = conf_of(tmp_path, "Include parts\nPartitionName=b\n")
-    assert [each.name for each in conf.partitions] == ["a", "b"]
+    conf = conf_of(tmp_path, "PartitionName=DEFAULT MaxNodes=1\nInclude parts\nPartitionName=b\n")
+    assert [(each.name, each.max_nodes) for each in conf.partitions] == [("a", 1), ("b", 1)]
+
+
+@pytest.mark.parametrize("reader", [read_conf, with_included])
+def test_a_file_that_is_not_there_is_told_with_the_line_that_includes_it(tmp_path, reader):
+    path = tmp_path / "slurm.conf"
+    path.write_text("ClusterName=a\nInclude nofile.conf\n")
+    message = f"{path}:2: Include: {tmp_path / 'nofile.conf'}: No such file"
+    with pytest.raises(GridError, match=re.escape(message)):
+        reader(str(path))
 
 
 def test_a_file_that_includes_itself(tmp_path):
