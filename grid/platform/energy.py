@@ -267,6 +267,8 @@ def read_series(path: str | os.PathLike[str], name: str, start: str = "") -> Ser
             f"{where}: found no value for time 0 of the run, {start}; accepted: dates around it, "
             "or seconds"
         )
+    if series.dated and len(values) == 1:
+        raise GridError(f"{where}: found one date; accepted: two at least, which tell their step")
     return series
 
 

@@ -75,6 +75,7 @@ def test_dates_of_a_series_are_instants(tmp_path):
             "2003-03-30T01:00:00",
             "time 0 of the run, 2003-03-30",
         ),
+        ("time,value\n2003-03-30,1\n", "2003-03-30T00:00:00", ": found one date; accepted: two"),
         ("time,value\n2003-03-30,1\n3600,1\n", "2003-03-30T00:00:00", ":3: found '3600'; accepted"),
         ("time,value\n0,1\n2003-03-30,1\n", "2003-03-30T00:00:00", ":3: found '2003-03-30'; acce"),
     ],
