@@ -207,7 +207,9 @@ def noted(
     by_log = base.to_dict()["parameters"]["nodes"] == "log" and "nodes" not in study.vary
     if by_log and machines:
         for cluster in platform["clusters"]:
-            cluster["size"] = next(iter(machines.values()))
+            (name, size), *_ = machines.items()
+            own = next(each.machines for each in workloads if each.name == name)
+            cluster["size"] = own.get(cluster["name"], size)
     starts = {each.name: written(each.start) for each in workloads if each.start is not None}
     return {
         "windows": {each.name: each.stretches for each in workloads},

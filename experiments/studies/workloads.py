@@ -61,6 +61,8 @@ class StudyWorkload:
         Parameters that jobs of logs give no occasion for.
     machine : int, optional
         Processors of the machine that the jobs of a log come from.
+    machines : mapping of str to int
+        Of logs of several, those of each by its cluster.
     cleanings : dict of str to Cleaning
         What was done to the records of logs, all of them; of each way in which runs read them, by
         the parameters that say so, in words: "" if there is but one.
@@ -83,6 +85,7 @@ class StudyWorkload:
     stated: Stated = NOTHING
     unread: tuple[str, ...] = ()
     machine: int | None = None
+    machines: dict[str, int] = field(default_factory=dict)
     cleanings: dict[str, Cleaning] = field(default_factory=dict)
     unrequested: int = 0
     idle: dict[str, int] = field(default_factory=dict)
@@ -254,6 +257,7 @@ def _read(
         stated=table.stated,
         unread=_no_occasion(table, scenarios),
         machine=table.machine,
+        machines={**table.machines},
         cleanings=_cleanings(scenarios, partial(read_once, digests, source)),
         unrequested=table.stated.unrequested,
     )

@@ -307,16 +307,30 @@ def test_a_run_whose_metric_failed_is_told_with_its_window():
     )
 
 
-def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
-    """Where the platform has as many processors as each log says."""
-    monkeypatch.chdir(tmp_path)
+def _machines(tmp_path):
+    """Return the start of a study of logs, one of 4 processors, and write these."""
     for name, nodes in (("one", 4), ("other", 16)):
         rows = [f"{n} {n} -1 9 2 -1 -1 2 {5 if n == 1 else 20} -1 1 1{' -1' * 6}" for n in range(9)]
         (tmp_path / f"{name}.swf").write_text("\n".join([f"; MaxProcs: {nodes}", *rows]) + "\n")
-    study = (
+    return (
         'scenario = "site"\n[replications]\nleast = 2\n[policies]\n'
         'global = ["home"]\nlocal = ["fcfs", "easy"]\n[workloads]\none = "one.swf"\n'
     )
+
+
+def test_the_machines_of_logs_of_several_are_told_each(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sites = '["C1=other.swf", "C2=one.swf"]'
+    text = _machines(tmp_path).replace('"one.swf"', sites) + "[set]\nclusters = 2\n"
+    (tmp_path / "study.toml").write_text(text)
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    assert [each["size"] for each in outcome.provenance["platform"]["clusters"]] == [16, 4]
+
+
+def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
+    """Where the platform has as many processors as each log says."""
+    monkeypatch.chdir(tmp_path)
+    study = _machines(tmp_path)
     for text, sizes, machines in (
         (study, [4], None),
         (study + 'other = "other.swf"\n', [4], {"one": 4, "other": 16}),
