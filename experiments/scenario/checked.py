@@ -38,12 +38,15 @@ MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""
 
 INSTEAD = {
-    "seed": "accepted: beside the scenario, which runs with any seed: the option or argument seed",
-    "platform": "accepted: [[clusters]] in the scenario's file, or the option of that name",
-    "workload": "accepted: before the tables of the scenario's file, or the option of that name",
+    "seed": "accepted: beside the scenario, which runs with any seed: the option or argument seed, "
+    "or the key seed of a study",
+    "platform": "accepted: [[clusters]] in the scenario's file, the option of that name, or the "
+    "key platform of a study",
+    "workload": "accepted: before the tables of the scenario's file, the option of that name, or "
+    "the table [workloads] of a study",
 } | {
-    key: "accepted: before the tables of the scenario's file, the option of that name, or the "
-    f"field {key}_scheduler"
+    key: "accepted: before the tables of the scenario's file, the option of that name, the field "
+    f"{key}_scheduler, or the table [policies] of a study"
     for key in ("global", "local")
 }
 """Of names that one might expect: how to say what they would, in a shell, a file or Python."""

@@ -146,8 +146,11 @@ def ranking_table(outcome: StudyOutcome) -> Table:
     }
     if len(outcome.study.compared) == 1:
         columns, of = [*_telling(outcome), "policy", "n", "mean"], {"mean": scale}
-        return _table("Means", outcome.ranking, names, columns, "", {"mean": "half_width"}, of)
+        return _table(
+            outcome, "Means", outcome.ranking, names, columns, "", {"mean": "half_width"}, of
+        )
     return _table(
+        outcome,
         "Ranking",
         outcome.ranking,
         names,
@@ -185,6 +188,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
         columns += ["lower", "higher", "surely"]
         tables.append(
             _table(
+                outcome,
                 "Effects of parameters",
                 outcome.effects.assign(surely=told),
                 effects,
@@ -202,6 +206,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
     counts = [each for each in ("unstable", "unfinished", "rejected") if outcome.points[each].any()]
     tables.append(
         _table(
+            outcome,
             "All means",
             outcome.points,
             {"n": "runs"} | {name: heading(name, scale) for name, scale in scales.items()},
@@ -274,6 +279,7 @@ def _count(value: float) -> Cell:
 
 
 def _table(
+    outcome: StudyOutcome,
     heading: str,
     rows: pd.DataFrame,
     names: dict[str, str],
@@ -286,7 +292,7 @@ def _table(
 
     `halves` has columns of half-widths of other names, `scales` units of columns that have one.
     """
-    of = pd.api.types
+    of, settings = pd.api.types, {*outcome.study.vary, "from", "to"}  # which are told whole
     texts = {
         name: not of.is_numeric_dtype(rows[name]) or of.is_bool_dtype(rows[name])
         for name in columns
@@ -294,7 +300,7 @@ def _table(
     cells = [
         [
             _text(row[name])
-            if texts[name]
+            if texts[name] or name in settings
             else _number(
                 row[name],
                 row.get(halves.get(name, f"{name} half_width")),
@@ -311,7 +317,9 @@ def _table(
 
 
 def _text(value: Any) -> Cell:
-    return Cell(NONE if value is None or value is pd.NA or value != value else shown(value))
+    if value is None or value is pd.NA or value != value:
+        return Cell(NONE)
+    return Cell(shown(value), None if isinstance(value, str) else float(value))
 
 
 def _number(value: Any, half: Any, unstable: Any, scale: Scale, of: str) -> Cell:

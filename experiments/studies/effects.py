@@ -13,7 +13,8 @@ from experiments.scenario.assignments import shown
 from experiments.show.labels import label, scale_of_difference
 from experiments.show.numbers import PERCENT, POINTS, listed, signed_percent
 from experiments.studies.definition import cell
-from experiments.studies.tables import EFFECT
+from experiments.studies.ranking import firsts_alike
+from experiments.studies.tables import COUNTS
 from experiments.studies.verdicts import NAMED, pieces, size_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def effects(outcome: StudyTables) -> Iterator[str]:
             cases = _distinct(outcome, parameter, of_policy)
             every = pd.concat(cases)
             rows = every[(every["from"] == cell(one)) & (every["to"] == cell(other))]
+            rows = rows[rows["n"] > 0]  # of no pair there is nothing to tell
             if rows.empty:
                 continue
             what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
@@ -51,10 +53,15 @@ def _distinct(outcome: StudyTables, parameter: str, rows: pd.DataFrame) -> list[
 
     What changes no number of the policy makes no further case of what was found.
     """
-    others = [name for name in outcome.where if name != parameter]
-    numbers = ["workload", "from", "to", *EFFECT]
-    cases = [case for _, case in rows.groupby(others, sort=False, dropna=False)]
-    return [*{case[numbers].to_csv(index=False): case for case in cases}.values()]
+    others = [name for name in outcome.where if name != parameter and rows[name].notna().all()]
+    runs = outcome.read_in(parameter)
+    runs = runs[runs["policy"] == rows["policy"].iloc[0]]
+    told = ["workload", parameter, "replication"]
+    firsts = firsts_alike(runs, others, told, [outcome.metric, *COUNTS])
+    cases: dict[Any, pd.DataFrame] = {}
+    for place, case in rows.groupby(others, sort=False):
+        cases.setdefault((firsts[place], case[["from", "to"]].to_csv(index=False)), case)
+    return [*cases.values()]
 
 
 def _in_between(outcome: StudyTables, parameter: str, cases: list[pd.DataFrame]) -> str:

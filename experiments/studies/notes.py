@@ -162,8 +162,8 @@ def _of_origins(scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload
 
 def _of_warm_ups(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
     """Return in a line which jobs means leave out, and what counts them all the same."""
-    warmups = {int(each.to_dict()["parameters"]["warmup"]) for each in scenarios} - {0}
-    if not warmups:
+    warmups = {int(each.to_dict()["parameters"]["warmup"]) for each in scenarios}
+    if not any(warmups):
         return []
     many = listed([f"{each:,}" for each in sorted(warmups)], "or")
     told = f"warmup: means leave out the first {many} of the jobs of each run"

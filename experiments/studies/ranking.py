@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,34 @@ def _apart(pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the first column minus the second; what is no more than rounding is 0."""
     found: npt.NDArray[np.float64] = pairs[:, 0] - pairs[:, 1]
     found[np.abs(found) <= NOTHING * np.abs(pairs).max(axis=1, initial=0.0)] = 0.0
+    return found
+
+
+def firsts_alike(
+    runs: pd.DataFrame, places: list[str], told: list[str], numbers: list[str]
+) -> dict[Any, int]:
+    """Return of each place which one is the first whose runs have the same numbers as its own.
+
+    Parameters
+    ----------
+    runs : DataFrame
+    places : list of str
+        The columns that tell places apart.
+    told : list of str
+        Those that tell runs of a place apart: what two places both have is compared, if anything.
+    numbers : list of str
+        The columns of numbers.
+    """
+    groups = runs.groupby(places, sort=False)
+    rows, columns = groups.ngroup(), runs.groupby(told, sort=False).ngroup()
+    table = np.full((rows.max() + 1, columns.max() + 1, len(numbers)), np.nan)
+    table[rows, columns] = runs[numbers].fillna(np.inf)  # NaN: no such run
+    found: dict[Any, int] = {}
+    for row, (place, _) in enumerate(groups):
+        firsts = [*dict.fromkeys(found.values())]
+        there = ~np.isnan(table[firsts]) & ~np.isnan(table[row])
+        same = there.any(axis=(1, 2)) & ((table[firsts] == table[row]) | ~there).all(axis=(1, 2))
+        found[place] = firsts[int(same.argmax())] if same.any() else row
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -173,7 +174,9 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
     study = outcome.study
     all_points = len(study.compared) * len(study.settings) * max(1, len(study.workloads))
     if all_points > len(points):
-        yield f"{all_points - len(points)} of {all_points} points have no finished run yet."
+        without = all_points - len(points)
+        have = "has" if without == 1 else "have"
+        yield f"{without} of {all_points} points {have} no finished run yet."
     empty = _accepted_none(outcome)
     if len(empty):
         lack = ": there is no mean of them" if empty[outcome.metric].isna().all() else ""
@@ -206,9 +209,12 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
         half, mean = points[f"{outcome.metric} half_width"], points[outcome.metric].abs()
         loose = points[half > precision * mean]
         if len(loose):
+            worst = (half / mean)[loose.index].max()
+            why = (
+                f"at worst {worst:.2g}" if worst < math.inf else "of a mean of 0 there is no share"
+            )
             yield (
-                f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: at "
-                f"worst {(half / mean)[loose.index].max():.2g}."
+                f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: {why}."
             )
 
 
@@ -243,7 +249,9 @@ def _runs_of_points(outcome: StudyTables) -> Iterator[pd.DataFrame]:
 
 def _ended(outcome: StudyTables) -> Iterator[str]:
     if outcome.missing:
-        yield f"{counted(outcome.missing, 'run')} of {outcome.planned} planned so far are missing."
+        are = "is" if outcome.missing == 1 else "are"
+        runs = counted(outcome.missing, "run")
+        yield f"{runs} of {outcome.planned} planned so far {are} missing."
     if outcome.ended is None:
         yield "The study was not carried to its end: --resume goes on."
     elif outcome.ended:

@@ -234,7 +234,7 @@ class StudyTables:
         unread = self.provenance.get("unread", {})
         for parameter, values in self.study.vary.items():
             others = [name for name in self.where if name != parameter]
-            for at, runs in self._groups([*others, "policy"], self._read(parameter)):
+            for at, runs in self._groups([*others, "policy"], self.read_in(parameter)):
                 of_values = {value: runs[runs[parameter] == value] for value in map(cell, values)}
                 samples = {
                     value: sample
@@ -278,7 +278,7 @@ class StudyTables:
             )
         return found
 
-    def _read(self, parameter: str) -> pd.DataFrame:
+    def read_in(self, parameter: str) -> pd.DataFrame:
         """Return the runs in which values of a parameter are compared.
 
         They have no values of others that their policy does not read, and each is there once.

@@ -14,6 +14,7 @@ from experiments.scenario.notes import (
 )
 from experiments.show.labels import (
     OF_CHOSEN,
+    OF_DEADLINES,
     WAITS_OF_RESTARTED,
     drawn_words,
     label,
@@ -33,7 +34,6 @@ from experiments.sweeps.observations import (
 if TYPE_CHECKING:
     import pandas as pd
 
-
 _OF_JOBS = {
     "migrated": "no job has an origin",
     **{name: f"no job was {done}" for name, done in OF_CHOSEN.items()},
@@ -50,17 +50,7 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
     for name in outcome.study.reported:
         if _failed(runs, name).any():
             continue
-        lacks = runs[name].isna().groupby(runs["policy"], sort=False)
-        lacking = [str(policy) for policy, of in lacks if of.all()]
-        if lacking:
-            why = why_none(name) or _OF_JOBS.get(name)
-            told = f"{_whose(lacking)} no {label(name)}{f': {why}' if why else ' in any run'}."
-            if len(lacking) == len(lacks):
-                told = f"No run has a value of {label(name)}{f': {why}' if why else ''}."
-            yield told
-        some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
-        if some:
-            yield f"No {label(name)} in {listed(some)}{_others(outcome, name)}."
+        yield from _lacking(outcome, name)
     waits = any(name.endswith("_wait") for name in outcome.study.reported)
     if waits and "restarts" in runs and (runs["restarts"] > 0).any():
         yield f"{WAITS_OF_RESTARTED[0].upper()}{WAITS_OF_RESTARTED[1:]}."
@@ -74,6 +64,40 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
         if drawn:
             yield f"{drawn[0].upper()}{drawn[1:]}."
         yield from _without_deadlines(outcome)
+
+
+def _lacking(outcome: StudyTables, name: str) -> Iterator[str]:
+    """Yield which policies lack a metric in all runs, and which in some, and why."""
+    none, whose = outcome.accepted_none, outcome.runs["policy"]
+    missing = outcome.runs[name].isna()
+    lacks = dict(iter(missing.groupby(whose, sort=False)))
+    nowhere = [str(policy) for policy, of in lacks.items() if of.all()]
+    rejecting = [policy for policy in nowhere if none[lacks[policy].index].all()]
+    for policies in (rejecting, [policy for policy in nowhere if policy not in rejecting]):
+        if policies:
+            why = _why(outcome, name, whose.isin(policies))
+            because, where = (f": {why}", "") if why else ("", " in any run")
+            told = f"{_whose(policies)} no value of {label(name)}{where}"
+            if len(policies) == len(lacks):
+                told = f"No run has a value of {label(name)}"
+            yield f"{told}{because}."
+    some = {policy: of for policy, of in lacks.items() if of.any() and not of.all()}
+    if some:
+        why = _why(outcome, name, missing & whose.isin([*some]))
+        often = listed([f"{of.sum()} of {len(of)} runs of {each}" for each, of in some.items()])
+        because = f", as {why}" if why else ""
+        yield f"No value of {label(name)} in {often}{because}{_others(outcome, name)}."
+
+
+def _why(outcome: StudyTables, name: str, lacks: pd.Series) -> str:
+    """Return why these runs lack a metric, "" if nothing tells."""
+    runs, none = outcome.runs, outcome.accepted_none[lacks]
+    if none.any():
+        return "all jobs were rejected" if none.all() else ""
+    of_jobs = name in (*OF_DEADLINES, "migrated")  # which all policies of a setting share
+    places = [runs[each] for each in (*outcome.where, *([] if of_jobs else ["policy"]))]
+    there = runs[name].notna().groupby(places).transform("any")
+    return "" if there[lacks].any() else why_none(name) or _OF_JOBS.get(name, "")
 
 
 def _without_deadlines(outcome: StudyTables) -> Iterator[str]:
@@ -125,13 +149,15 @@ def _one(outcome: StudyTables, run: pd.Series) -> str:
 
 
 def _others(outcome: StudyTables, name: str) -> str:
-    """Return what is of the other runs where some lack a metric, "" if all do."""
+    """Return what is of the other runs where some of a point lack a metric, "" if none do."""
     metric = name.rpartition(":")[2]
-    if metric in outcome.runs and outcome.runs[metric].isna().all():
+    if metric not in outcome.study.reported:
         return ""
-    if metric == outcome.metric:
-        return ": its means and all ranks are of the others"
-    return ": its means are of the others" if metric in outcome.study.reported else ""
+    number = outcome.points[f"{metric} n"]
+    if not ((number > 0) & (number < outcome.points["n"])).any():
+        return ""
+    ranks = metric == outcome.metric and outcome.ranking["rank"].notna().any()
+    return f": its means{' and all ranks' if ranks else ''} are of the others"
 
 
 def _failed(runs: pd.DataFrame, metric: str) -> pd.Series:

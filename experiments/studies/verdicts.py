@@ -15,7 +15,8 @@ from experiments.show.comparing import rejected_more
 from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
 from experiments.show.numbers import PLAIN, POINTS, counted, duration, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS
-from experiments.studies.tables import RANKED
+from experiments.studies.ranking import firsts_alike
+from experiments.studies.tables import COUNTS
 
 if TYPE_CHECKING:
     from experiments.studies.tables import StudyTables
@@ -99,10 +100,12 @@ class Setting:
 
 def settings_of(outcome: StudyTables) -> list[Setting]:
     """Return the settings of a study, each with its workload; of those of the same numbers, one."""
-    found: dict[tuple[Any, str], Setting] = {}
+    of_run, numbers = ["workload", "policy", "replication"], [outcome.metric, *COUNTS]
+    firsts = firsts_alike(outcome.runs, outcome.where, of_run, numbers)
+    found: dict[Any, Setting] = {}
     for place, rows in outcome.ranking.groupby(outcome.where, sort=False):
-        numbers = rows[[*RANKED]].to_json(orient="values", double_precision=15)
-        if (key := (place[0], numbers)) in found:
+        ranked = frozenset(rows.dropna(subset=["rank"])["policy"])
+        if (key := (firsts[place], ranked)) in found:
             found[key] = replace(found[key], others_alike=found[key].others_alike + 1)
         else:
             found[key] = Setting(outcome, place_of(outcome, place), rows)
@@ -196,15 +199,22 @@ def _of_one(setting: Setting) -> str:
     ranked, names = setting.ranked, setting.leaders
     unranked = [str(name) for name in setting.rows["policy"] if name not in set(ranked["policy"])]
     if not names:
-        return f"{where}no policy is ranked." if where else "No policy is ranked."
+        here = setting.outcome.points.merge(setting.rows[setting.outcome.where].drop_duplicates())
+        apart = here[outcome.metric].count() > 1
+        why = f": there is no {pieces(outcome, 1)} in which all have a value" if apart else ""
+        return f"{where}{'no' if where else 'No'} policy is ranked{why}."
     leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
-    several = len(setting.rows) > 1
+    several = len(ranked) > 1
     which = f"{has} the {extreme(outcome)}" if several else "has a"
-    of_ranked = f"{'of' if where else 'Of'} the policies with a rank, " if unranked else ""
+    of_ranked = ""
+    if unranked and several:
+        of_ranked = f"{'of' if where else 'Of'} the policies with a rank, "
+    elif unranked:
+        which = "alone has a rank, with a"
     words = f"{where}{of_ranked}{listed(names)} {which} {label(outcome.metric)}"
     words += ", " if several else " of "
     words += told(outcome.metric, leader["mean"], _half(leader["half_width"]))
-    if len(ranked) > 1:
+    if several:
         words += _how_sure(setting)
     beaten = setting.others["surely_worse"].astype(bool)
     for words_of, rows in (
@@ -238,7 +248,9 @@ def _against(outcome: StudyTables, row: Any, leader: Any) -> str:
     if row["better"] > row["worse"]:
         side, often = "better", row["better"]
     before = int(row["rank"]) - 1
-    others = "" if row["surely_worse"] or not before else f"; {before} other surely better"
+    others = (
+        "" if row["surely_worse"] or not before else f"; {counted(before, 'other')} surely better"
+    )
     counts = f"{side} in {often} of {row['n']} {pieces(outcome, row['n'])}"
     return f"{row['policy']} ({far}, {counts}{others})"
 
@@ -281,7 +293,7 @@ def distance(metric: str, difference: float, mean: float, half: float) -> str:
     '20 percentage points below it'
     """
     size = size_of(metric, abs(difference), mean, half, signed=False)
-    return f"{size} {'above it' if difference > 0 else 'below it'}"
+    return f"{size} {'above' if difference > 0 else 'below' if difference else 'from'} it"
 
 
 def size_of(metric: str, difference: float, mean: float, half: float, signed: bool = True) -> str:

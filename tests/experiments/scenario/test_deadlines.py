@@ -170,4 +170,4 @@ def test_a_study_says_which_policies_lack_a_metric(log, tmp_path):
         "[replications]\nleast = 2\n" + TWO
     )
     told = " ".join(call("study", "mine.toml", "--out", "mine.db").stdout.split())
-    assert "two has no MCP: jobs are not allocated in rounds." in told
+    assert "two has no value of MCP: jobs are not allocated in rounds." in told

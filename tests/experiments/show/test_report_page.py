@@ -288,7 +288,7 @@ def test_a_study_has_a_page(browser, study):
     assert opened.page.locator("figure svg .curve0 circle").count() == 2
     ranking = opened.page.locator("table.sortable").first
     rows = [row.split("\t") for row in ranking.locator("tbody tr").all_inner_texts()]
-    at_fast = [row[1:3] for row in rows if row[0].strip() == "1,000"]
+    at_fast = [row[1:3] for row in rows if row[0].strip() == "1000"]
     assert at_fast == [["1", "ect over fcfs"], ["2", "dll over fcfs"]]
     ranking.locator("th button").nth(4).click()
     values = [each.split("\t")[4] for each in ranking.locator("tbody tr").all_inner_texts()]

@@ -21,11 +21,7 @@ BAD = [
     ("seed = 3", "seed = -3", "study.toml: seed: found -3; accepted: from 0"),
     ("[policies]", "[police]", "study.toml: police: unknown key"),
     ('"ect"', '"etc"', "study.toml: policies: global scheduler 'etc': unknown; did you mean ect"),
-    (
-        '"fcfs"',
-        '"fcfc"',
-        "study.toml: policies: local scheduler 'fcfc': unknown; did you mean",
-    ),
+    ('"fcfs"', '"fcfc"', "study.toml: policies: local scheduler 'fcfc': unknown; did you"),
     ('"fcfs"', '"titan"', "study.toml: policies.local: found ['titan', 'titan']; accepted: each"),
     (
         '[policies]\nglobal = ["muscle", "ect"]\nlocal = ["titan", "fcfs"]',
@@ -34,6 +30,8 @@ BAD = [
         "study.toml: policies: found 'x' and 'y', which are the same; accepted: policies that diff",
     ),
     ("jobs = 60", "job = 150", "study.toml: set: job: unknown parameter; did you mean jobs"),
+    ("jobs = 60", "seed = 3", ", or the key seed of a study"),
+    ("load = [", "local = [", ", or the table [policies] of a study"),
     ("jobs = 60", "jobs = 0", "study.toml: set: jobs: found 0; accepted: from 1"),
     ("jobs = 60", "load = 1", "study.toml: vary: load: found in set too; accepted: one of them"),
     (

@@ -232,6 +232,15 @@ def test_cases_of_the_same_numbers_are_counted_once(tmp_path):
     assert "dll over fcfs changes by -50.0 to -47.6 % in 2 of 2 cases." in told
 
 
+def test_of_settings_without_a_pair_of_runs_no_effect_is_told(tmp_path):
+    def result(policy, workload, setting, replication):
+        there = (setting["link_mbps"] == 100) == (replication < 2)
+        return {"mean_turnaround": 9.0 if there else math.nan}
+
+    told = " ".join(read(tmp_path, result, replications=4).sentences())
+    assert "From link_mbps" not in told
+
+
 def test_policies_that_do_not_read_a_parameter_are_not_judged_with_others(tmp_path):
     """Of one pair p is 3 %, which is sure; of two together, it would not be."""
     more = [0.1, 0.6, 1.0, 1.4, 1.9]
@@ -268,7 +277,7 @@ def test_warm_ups_of_a_study_are_told(tmp_path, metric):
     )
     study.write_text(f"{text}vary = {{warmup = [0, 3, 5]}}\n")
     (told,) = [line for line in Study.load(study).notes if line.startswith("warmup: ")]
-    assert told.startswith("warmup: means leave out the first 3 or 5 of the jobs of each run")
+    assert told.startswith("warmup: means leave out the first 0, 3 or 5 of the jobs of each run")
     assert ("idle-time, and CP of the whole run, count" in told) == (metric != "mean_wait")
     study.write_text(text)
     assert not any("warmup" in line for line in Study.load(study).notes)

@@ -226,6 +226,12 @@ def test_rejecting_wins_no_deadlines(tmp_path):
     assert "dll over fcfs (link_mbps 1000) rejected all jobs of all runs. " in told
 
 
+def test_no_share_of_a_mean_of_0_is_told(tmp_path):
+    text = f"{STUDY}[replications]\nprecision = 0.05\n"
+    told = read(tmp_path, lambda *at: {"mean_turnaround": at[-1] - 2.0}, text=text).sentences()
+    assert any("of 0.05: of a mean of 0 there is no share." in line for line in told)
+
+
 def test_equal_policies_are_named_together(tmp_path):
     told = read(tmp_path, lambda *at: {"mean_turnaround": 100.0 + at[-1]}).sentences()
     assert any("ect over fcfs and dll over fcfs have the lowest" in line for line in told)
@@ -295,6 +301,8 @@ def test_an_interrupted_study_is_told(tmp_path):
         "4 runs of 20 planned so far are missing.",
         "The study was not carried to its end: --resume goes on.",
     ]
+    but_one = replace(outcome, planned=17).sentences()
+    assert "1 run of 17 planned so far is missing." in but_one
 
 
 def test_no_run_is_finished(tmp_path):
@@ -389,4 +397,4 @@ def test_a_study_that_was_cut_ranks_by_what_policies_have_in_common(tmp_path):
     assert outcome.points["mean_turnaround"].iloc[0] > 105
     told = outcome.sentences()
     assert any("its ranking is of the replications that all of them have" in x for x in told)
-    assert "1 of 4 points have no finished run yet." in told
+    assert "1 of 4 points has no finished run yet." in told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from experiments.studies.outcome import StudyOutcome
@@ -10,6 +12,8 @@ from grid.errors import GridError
 from tests.experiments.made_up_studies import STUDY, made_up
 from tests.experiments.small_studies import Silent
 from tests.experiments.studies.test_study_outcome import read
+
+NONE = math.nan
 
 
 def test_of_what_no_run_has_nothing_is_concluded(tmp_path):
@@ -41,7 +45,8 @@ def test_it_is_said_of_whom_pb_says_no_more_than_mcp_and_why_a_policy_has_none(t
         "PB, as planned of muscle over titan says no more than MCP: each round, or the run" in told
     )
     assert (
-        "muscle over fcfs has no PB, as planned: jobs are not allocated in rounds, or no " in told
+        "muscle over fcfs has no value of PB, as planned: jobs are not allocated in rounds, or no "
+        in told
     )
     assert (outcome.runs["rounds"] > 0).all()
 
@@ -104,6 +109,47 @@ def test_a_metric_may_be_one_that_some_policies_do_not_have(tmp_path):
     (tmp_path / "study.toml").write_text(text)
     with pytest.raises(GridError, match="report: found 'preemptions'; docs"):
         Study.load(tmp_path / "study.toml").run(tmp_path / "other.db", 1, watch=Silent())
+
+
+def test_policies_that_rejected_all_jobs_are_said_to_lack_a_metric_for_that(tmp_path):
+    text = STUDY.replace('["utilization"]', '["over_deadline", "mcp"]')
+
+    def result(policy, workload, setting, replication):
+        found = {"mean_wait": 1.0, "mean_turnaround": 9.0, "over_deadline": 2.0, "mcp": NONE}
+        return dict.fromkeys(found, NONE) | {"rejected": 3.0} if "dll" in policy else found
+
+    told = read(tmp_path, result, text=text).sentences()
+    assert (
+        "dll over fcfs has no value of over-deadline of all jobs: all jobs were rejected." in told
+    )
+    assert "dll over fcfs has no value of MCP: all jobs were rejected." in told
+    assert "ect over fcfs has no value of MCP: jobs are not allocated in rounds." in told
+    (tmp_path / "some").mkdir()
+    some = read(tmp_path / "some", lambda *of: result(*of) | {"mean_wait": 1.0}, text=text)
+    told = some.sentences()  # it rejected those alone that had deadlines
+    assert "dll over fcfs has no value of over-deadline of all jobs in any run." in told
+
+
+@pytest.mark.parametrize(
+    ("vary", "told"),
+    [
+        ("link_mbps = [100, 1000]", ": its means are of the others."),
+        ("assign_deadlines = [true, false]", ", as no job has a deadline."),
+    ],
+)
+def test_why_some_runs_lack_a_metric_is_told_and_that_means_are_of_others_if_so(
+    vary, told, tmp_path
+):
+    text = STUDY.replace("link_mbps = [100, 1000]", vary).replace("utilization", "deadlines_met")
+
+    def result(policy, workload, setting, replication):
+        there = setting.get("assign_deadlines", replication > 1)
+        return {"mean_turnaround": 9.0, "deadlines_met": 0.5 if there else NONE}
+
+    often = f"{5 if 'assign' in vary else 4} of 10 runs of"
+    which = f"{often} ect over fcfs and {often} dll over fcfs"
+    found = read(tmp_path, result, text=text).sentences()
+    assert f"No value of deadlines met in {which}{told}" in found
 
 
 @pytest.mark.parametrize("muscle", ["muscle", "agents.muscle.scheduler:MuscleScheduler"])

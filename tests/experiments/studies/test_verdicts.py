@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from itertools import combinations
 
@@ -117,6 +118,14 @@ def test_whole_values_are_told_as_such(tmp_path):
     assert "30000000.0" not in told
 
 
+def test_values_of_parameters_are_told_whole_in_the_page_too(tmp_path):
+    text = STUDY.replace("link_mbps = [100, 1000]", "load = [1.001, 1.002]")
+    page = study_page(read(tmp_path, lambda *of: {"mean_turnaround": of[2]["load"]}, text=text))
+    for heading in ("Ranking", "Effects of parameters", "All means"):
+        table = page[page.index(f">{heading}<") :].partition("</table>")[0]
+        assert table.count(">1.001</td>") == table.count(">1.002</td>") == 2, heading
+
+
 def test_tied_leaders_are_told_in_the_plural():
     (line,) = verdicts(outcome_of({"a": [1, 2, 3], "b": [1, 2, 3], "c": [2, 2, 3]}))
     assert line.startswith("a and b have the lowest mean wait")
@@ -184,6 +193,66 @@ def test_settings_of_the_same_numbers_count_once(tmp_path):
     told = StudyOutcome.read(made_up(tmp_path / "one.db", result, text)).sentences()
     assert "Both settings have the same mean turnaround in each run: they count as one." in told
     assert not any("in both settings" in line for line in told)
+
+
+def test_settings_count_once_by_the_runs_that_both_have(tmp_path):
+    """Whatever their numbers of replications; means that agree by chance are not enough."""
+    text = STUDY.replace("link_mbps = [100, 1000]", "load = [0.5, 1.0]")
+
+    def more(policy, workload, setting, replication):
+        missing = setting["load"] == 1.0 and replication > 2
+        return None if missing else turnaround(policy, workload, {"link_mbps": 1}, replication)
+
+    told = read(tmp_path, more, text=text).sentences()
+    assert "Both settings have the same mean turnaround in each run: they count as one." in told
+    assert any(line.startswith("load 0.5 (1 other setting alike): ") for line in told)
+
+    def turned(policy, workload, setting, replication):
+        place = replication if setting["load"] == 0.5 else 2 - replication
+        faster = setting["link_mbps"] / 1000
+        return {"mean_turnaround": 3.0 + place + policy.startswith("dll") - faster}
+
+    (tmp_path / "turned").mkdir()
+    text = f"{text}link_mbps = [1, 2]\n"
+    told = " ".join(read(tmp_path / "turned", turned, text=text, replications=3).sentences())
+    assert "in each run as another" not in told
+    assert "From link_mbps 1 to 2" in told
+    assert "in any of 2 cases each." in told
+
+
+def test_policies_without_a_common_replication_are_not_ranked(tmp_path):
+    text = STUDY.replace("link_mbps = [100, 1000]", "load = [0.5]")
+
+    def result(policy, workload, setting, replication):
+        there = policy.startswith("dll") == (replication < 2)
+        return {"mean_turnaround": 9.0 if there else math.nan}
+
+    told = read(tmp_path, result, text=text, replications=4).sentences()
+    none = "No policy is ranked: there is no replication in which all have a value."
+    assert none in told
+    assert not any("ranks are of the others" in line for line in told)
+
+
+def test_differences_that_are_none_on_average_are_neither_above_nor_below():
+    (line,) = verdicts(outcome_of({"a": [60, 60, 60, 60], "b": [70, 50, 70, 50]}))
+    assert re.search(r"b \(0\S* ± 18 s or 0.0 % from it, worse in 2 of 4 windows\)", line)
+
+
+def test_the_only_policy_with_a_rank_is_not_told_to_be_the_lowest():
+    found = outcome_of({"a": [60, 70], "b": [math.nan, math.nan]})
+    (line,) = verdicts(found)
+    assert line == "a alone has a rank, with a mean wait of 65 ± 64 s; without a rank: b."
+
+
+def test_other_policies_that_are_surely_better_are_counted():
+    rng = np.random.default_rng(4)
+    steady = 1000 + 100 * rng.normal(size=16)
+    noise = rng.normal(size=16)
+    erratic = steady - 20 + 400 * (noise - noise.mean())
+    almost = {name: steady + 0.1 * rng.normal(size=16) for name in ("one", "two")}
+    behind = steady + 20 + rng.normal(size=16)
+    (line,) = verdicts(outcome_of({"erratic": erratic, **almost, "behind": behind}))
+    assert line.endswith("; 2 others surely better).")
 
 
 def test_a_policy_near_the_best_but_surely_worse_than_another_is_told_so():
