@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from experiments.run.append_file import Growing
 from experiments.run.files import (
     ELECTRICITY,
     JOBS,
+    REPLICATIONS,
     SUMMARY,
     TIMELINE,
     USERS,
@@ -32,6 +33,17 @@ from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.world.finished import Records, in_order
 from grid.world.records import placements
+
+_BEGINS = {
+    JOBS: ",".join(COLUMNS),
+    TIMELINE: "from,to,waiting",
+    SUMMARY: '{\n  "scenario": ',
+    USERS: ",".join(OF_USERS),
+    ELECTRICITY: ",".join(STEP_OF_ELECTRICITY),
+    REPLICATIONS[0]: '{"scenario": ',
+    REPLICATIONS[1]: "seed,completed,rejected,",
+}
+"""How files of results begin, of one run or of replications."""
 
 
 class NewResult:
@@ -100,7 +112,7 @@ class NewResult:
                 if len(table):
                     write_csv(table, self._scratch / name)
             (self._scratch / SUMMARY).write_text(summary + "\n", encoding="utf-8")
-            gone = [name for name in also if _is_ours(self.folder / name)]
+            gone = ours(self.folder, (*also, *REPLICATIONS))
             replace_all(self._scratch, self.folder, gone=gone)
             shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -206,11 +218,11 @@ def write_rounds(result: Result, path: str | os.PathLike[str]) -> None:
         write_csv(result.rounds_table(), new)
 
 
-def _is_ours(path: Path) -> bool:
-    """Tell whether a file is one that a run has written of its users, or its electricity."""
-    begins = ",".join(OF_USERS if path.name == USERS else STEP_OF_ELECTRICITY)
-    try:
-        with path.open(encoding="utf-8") as file:
-            return file.readline(200).strip().startswith(begins)
-    except (OSError, ValueError):
-        return False
+def ours(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return which of these files of results in a folder are there, and not the user's own."""
+    found = []
+    for name in names:
+        with suppress(OSError, ValueError), (folder / name).open(encoding="utf-8") as file:
+            if file.read(len(_BEGINS[name])) == _BEGINS[name]:
+                found.append(name)
+    return found

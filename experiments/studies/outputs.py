@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def new_files(folder: Path) -> Iterator[Path]:
+def new_files(folder: Path, gone: Collection[str] = ()) -> Iterator[Path]:
     """Give a folder for new files, which go to `folder` together, over those of their names.
 
-    It is made if it is not there.
+    It is made if it is not there. Files of the names in `gone` are removed.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def new_files(folder: Path) -> Iterator[Path]:
     """
     with writing(folder, "results", "folder"), made(folder), scratch(folder) as new:
         yield new
-        replace_all(new, folder)
+        replace_all(new, folder, gone)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:

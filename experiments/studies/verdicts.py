@@ -173,7 +173,7 @@ def _of_all(outcome: StudyTables, settings: Sequence[Setting]) -> Iterator[str]:
     if worse:
         than = f"{verb(worse)} surely worse than the policy of the best mean"
         yield f"In {all_} settings, {listed(worse)} {than}."
-    lowest = _how_often(setting.leaders for setting in settings)
+    lowest = _how_often(setting.leaders for setting in settings if len(setting.ranked) > 1)
     if lowest:
         counts = [f"{policy} in {often}" for policy, often in lowest.items()]
         yield (

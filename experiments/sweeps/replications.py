@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.run.files import REPLICATIONS
+from experiments.run.files import REPLICATIONS, RESULT
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
+from experiments.run.writing import ours
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.platform import on
 from experiments.scenario.scenario import Scenario
@@ -336,7 +337,7 @@ def _row(seed: int, found: Observation) -> dict[str, float]:
 
 
 def write(replications: Replications, text: str, folder: Path) -> None:
-    """Write the files of replications.
+    """Write the files of replications, in the place of those of one run.
 
     Parameters
     ----------
@@ -350,7 +351,7 @@ def write(replications: Replications, text: str, folder: Path) -> None:
     GridError
         If they cannot be written.
     """
-    with new_files(folder) as new:
+    with new_files(folder, ours(folder, RESULT)) as new:
         (new / REPLICATIONS[0]).write_text(text + "\n", encoding="utf-8")
         write_csv(replications.runs, new / REPLICATIONS[1])
 

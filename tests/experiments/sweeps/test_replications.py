@@ -13,10 +13,12 @@ from click.testing import CliRunner
 
 from agents.schedulers import GlobalScheduler
 from experiments.cli.app import main
+from experiments.run.files import REPLICATIONS, RESULT
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.observations import observe_run
 from experiments.sweeps.replications import replicate
+from experiments.sweeps.run_store import RUNS
 from experiments.sweeps.statistics import mean_interval
 from grid.platform.changes import Change
 from tests.agents.small_grids import PLATFORM
@@ -74,6 +76,15 @@ def observed(scenario, seed=1):
 
 def call(*words):
     return CliRunner().invoke(main, ["run", *map(str, words)])
+
+
+def test_a_folder_has_the_files_of_what_was_asked_last_and_ones_own(tmp_path):
+    (tmp_path / "users.csv").write_text("user,department\n")
+    for more, names in (([], RESULT[:3]), (["--replications", 2], REPLICATIONS), ([], RESULT[:3])):
+        got = call("quickstart", "--set", "jobs=20", "--out", tmp_path, *more)
+        assert got.exit_code == 0, got.output
+        found = {each.name for each in tmp_path.iterdir()} - {RUNS}
+        assert found == {*names, "users.csv"}
 
 
 @pytest.mark.thorough
