@@ -238,10 +238,13 @@ def test_differences_that_are_none_on_average_are_neither_above_nor_below():
     assert re.search(r"b \(0\S* ± 18 s or 0.0 % from it, worse in 2 of 4 windows\)", line)
 
 
-def test_the_only_policy_with_a_rank_is_not_told_to_be_the_lowest():
+def test_the_only_policy_with_a_rank_is_not_told_to_be_the_lowest(tmp_path):
     found = outcome_of({"a": [60, 70], "b": [math.nan, math.nan]})
     (line,) = verdicts(found)
     assert line == "a alone has a rank, with a mean wait of 65 ± 64 s; without a rank: b."
+    none = {"mean_turnaround": math.nan}
+    two = read(tmp_path, lambda *of: turnaround(*of) if of[0].startswith("ect") else none)
+    assert not any("lowest" in each for each in verdicts(two))
 
 
 def test_other_policies_that_are_surely_better_are_counted():
