@@ -131,9 +131,7 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
 def _check_jumps(scheduler: GlobalScheduler | LocalScheduler) -> None:
     """Raise `GridError` for a `max_jumps` of its own that is no number of jobs."""
     jumps = scheduler.max_jumps
-    good = isinstance(jumps, int | float | np.integer) and bool(
-        jumps == math.inf or (0 <= jumps <= MOST_JUMPS and jumps % 1 == 0)
-    )
+    good = jumps == math.inf or (_is_number(jumps, 0, MOST_JUMPS) and jumps % 1 == 0)
     accepted = f"a whole number from 0 to {MOST_JUMPS}, or math.inf"
     _check(scheduler, "max_jumps", good, accepted)
 
@@ -156,9 +154,11 @@ def _check_penalty(scheduler: GlobalScheduler) -> None:
     _check(scheduler, "penalty", good, "a number from 1, or 0: links decide")
 
 
-def _check_shares(scheduler: LocalScheduler) -> None:
-    good = _is_number(scheduler.half_life, 0.0)
-    _check(scheduler, "half_life", good, "seconds, above 0, or 0: `priority` decides")
+def _check_shares(scheduler: LocalScheduler, ranks: bool) -> None:
+    good = _is_number(scheduler.half_life, 0.0, LONGEST if ranks else 0.0)
+    order = "seconds, above 0, or 0: `priority` decides"
+    accepted = order if ranks else "0, of a scheduler that plans, or whose service is timed"
+    _check(scheduler, "half_life", good, accepted)
     shares = scheduler.shares
     good = isinstance(shares, Mapping) and all(
         isinstance(user, int | np.integer) and _is_number(share, 1e-6, 1e6)
@@ -197,8 +197,8 @@ def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
         by_class = f"{type(scheduler).__name__}: " if chosen else ""
         raise GridError(
             f"{by_class}selection: found {selection.selection!r}, of a scheduler that brokers "
-            "tell late, as where the scenario or links have a latency; accepted: fpfs, fcfs, or "
-            "knowledge = truth"
+            "tell late, by latency (of links, too), loss, or periodic advertisements; accepted: "
+            "fpfs, fcfs, or knowledge = truth"
         )
     return selection.reservations
 
@@ -238,7 +238,7 @@ def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
             + ("head, of a scheduler that plans" if planned else ", ".join(SERVICES))
         )
     _check_jumps(scheduler)
-    _check_shares(scheduler)
+    _check_shares(scheduler, ranks=not planned and service != "timed")
     model.world.policies.set_local(
         cluster,
         address,

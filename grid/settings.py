@@ -63,7 +63,7 @@ class Setting:
     def description(self) -> str:
         """The meaning, with the symbol and the unit behind it."""
         added = ", ".join(filter(None, (self.symbol, self.unit)))
-        return f"{self.meaning[:-1]} ({added})." if added else self.meaning
+        return f"{self.meaning.removesuffix('.')} ({added})." if added else self.meaning
 
 
 @dataclass(frozen=True)

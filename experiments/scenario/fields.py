@@ -39,6 +39,8 @@ def check_fields(given: Mapping[str, Any]) -> None:
         _require(known, where, key, found, accepted)
     for key, of in LISTS.items():
         strings(given[key], key, of, where)
+    known = all(each in OUTPUTS for each in given["outputs"])
+    _require(known, where, "outputs", given["outputs"], f"a list of {LISTS['outputs']}")
     logs = given["workload"]
     one = isinstance(logs, str | os.PathLike | None)
     paths = [logs or ""] if one else strings(logs, "workload", SITES, where)

@@ -75,6 +75,8 @@ def _of_class(scenario: Scenario) -> Iterator[str]:
         return
     for name in declared(JobSelection):
         own, given = getattr(policy, name), parameters.model_dump()[name]
+        if policy.only_chooses and name != "max_jumps":
+            continue  # each job is sent on at once
         is_other = isinstance(own, str | float | int) and own not in ("", math.inf, given)
         if is_other and name not in parameters.model_fields_set - scenario.packaged:
             yield f"{name}: {own}, as the class of the global scheduler says; not {given}"

@@ -248,7 +248,7 @@ class Parameters(BaseModel):
     sent again."""
     advertise: Literal["change", "periodic", "both"] = "change"
     """When brokers advertise their clusters: at each change, periodically, or both."""
-    period: Annotated[float, Field(ge=SHORTEST, strict=True)] = 60.0
+    period: Annotated[float, Field(ge=SHORTEST, le=LONGEST, strict=True)] = 60.0
     """Time between two periodic advertisements of a cluster, s."""
     knowledge: Literal["brokers", "truth"] = "brokers"
     """What global schedulers know of clusters: what brokers told, or the truth at once."""

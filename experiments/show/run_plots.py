@@ -14,6 +14,7 @@ from experiments.show.numbers import Scale, duration, listed, time_scale
 from experiments.show.plots import styled
 from experiments.show.run_data import Floats, Ran, common_start
 from grid.errors import GridError
+from grid.foreign import quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +66,8 @@ def draw(runs: Sequence[Ran], what: str) -> Figure:
     """
     from experiments.show.picture import Picture
 
-    if what not in KINDS:
-        raise GridError(f"picture: found {what!r}; accepted: {', '.join(KINDS)}")
+    if not isinstance(what, str) or what not in KINDS:
+        raise GridError(f"picture: found {quoted(what)}; accepted: {', '.join(KINDS)}")
     kind = KINDS[what]
     if what in OF_JOBS and not any(ran.completed.any() for ran in runs):
         raise GridError(f"{what}: no job was completed; accepted: runs with jobs that were")

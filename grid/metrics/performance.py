@@ -73,9 +73,10 @@ def weights_per_cluster(
     """
     if len(weights) and isinstance(weights[0], Sequence):
         if len(weights) != len(clusters):
+            triples = "triple" if len(weights) == 1 else "triples"
             raise GridError(
-                f"weights: found {len(weights)} triples; accepted are one for all clusters, or "
-                f"one for each of {len(clusters)}"
+                f"weights: found {len(weights)} {triples}; accepted: one for all clusters, or one "
+                f"for each of {len(clusters)}"
             )
         return [
             check_weights(each, f"weights of {cluster}")  # type: ignore[arg-type]

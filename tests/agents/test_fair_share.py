@@ -15,7 +15,9 @@ from agents.disciplines import FairShareScheduler, FairShareSettings
 from agents.model import GridModel
 from agents.pace.predictor import Prediction
 from agents.registry import global_scheduler
+from agents.schedulers import LocalScheduler, PlanningScheduler
 from agents.wiring import reconnect
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.jobs import UNKNOWN, job_table
 from grid.logs.workload import read_log
@@ -226,6 +228,26 @@ def test_a_pickled_run_goes_on_the_same():
 def test_settings_that_cannot_be_used(settings, says):
     with pytest.raises(GridError, match=says):
         FairShareSettings(**settings)
+
+
+class Planner(PlanningScheduler):
+    half_life = 100.0
+
+    def plan(self, jobs, release):
+        return [*jobs]
+
+
+class Timed(LocalScheduler):
+    service, half_life = "timed", 100.0
+
+    def priority(self, job):
+        return job.arrival
+
+
+@pytest.mark.parametrize("kind", [Planner, Timed])
+def test_what_ranks_nobody_shares_nothing(kind):
+    with pytest.raises(GridError, match=f"^{kind.__name__}: half_life: found 100.0; accepted: 0, "):
+        Scenario.load("quickstart").changed(local_scheduler=kind).model(0)
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -169,7 +169,7 @@ def test_own_policies_may_say_themselves_which_waiting_jobs_are_tried():
     assert migrated(Oldest, ("fpfs", 2)) == migrated(Oldest, ("easy",)) == oldest
 
 
-@pytest.mark.parametrize("jumps", ["any", -1, 1.5, np.nan, None, 10**30])
+@pytest.mark.parametrize("jumps", ["any", -1, 1.5, np.nan, None, True, 10**30])
 def test_jumps_of_its_own_that_are_no_number_are_refused(jumps):
     class Wrong(PlainMigration):
         max_jumps = jumps

@@ -76,6 +76,7 @@ def test_each_packaged_scenario_has_its_own_parameters():
             "mine.toml: global scheduler 'json:None': module 'json' has",
         ),
         ('outputs = ["all"]' + SITE, "mine.toml: outputs: found ['all']; accepted: a list of seed"),
+        (SITE + "[parameters]\nperiod = 1e300\n", "period: found 1e+300; accepted: at most 1e+12"),
         ('outputs = "seed_schedules"' + SITE, "mine.toml: outputs: found 'seed_schedules'"),
         ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
         (

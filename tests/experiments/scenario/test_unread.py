@@ -332,6 +332,10 @@ class OwnReservations(GlobalScheduler):
     selection = "easy"
 
 
+class SendsOn(GlobalScheduler):
+    selection, max_jumps, only_chooses = "fcfs", 3, True
+
+
 OWN_JUMPS = "max_jumps: 3, as the class of the global scheduler says; not any"
 ITSELF = "(the global scheduler selects jobs itself)"
 AT_ONCE = "(the global scheduler sends each job on at once)"
@@ -373,6 +377,7 @@ def test_an_order_of_jobs_that_a_policy_does_not_use_is_named(policy, chosen, wh
         (OwnJumps, {}, OWN_JUMPS),
         (OwnJumps, {"selection": "easy"}, OWN_JUMPS),
         (OwnSelection, {}, ""),  # it says what the parameter does
+        (SendsOn, {}, OWN_JUMPS),  # and selects nothing
         ("oas", {}, ""),
         ("a4", {}, ""),
     ],
