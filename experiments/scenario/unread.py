@@ -300,8 +300,9 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
         found.setdefault("message_rate", SILENT)
     why = {name: NO_OCCASION[name] for name in stated.unread}
     why |= {"mouldable": RIGID} if stated.rigid else {}
-    for name in chosen & why.keys():
-        found.setdefault(name, why[name])
+    for name in why:  # in this order, which that of a set is not in each process
+        if name in chosen:
+            found.setdefault(name, why[name])
     if not isinstance(scenario.workload, str | Path | None):
         of_sites = [name for name in (*ORIGINS, "partitions") if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")

@@ -80,7 +80,7 @@ SUMMARIES = {
     ),
     "no weights": (put("parameters", "weights", value=[]), "parameters: weights: found ()"),
     "weights of another number of clusters": (
-        put("parameters", "weights", value=[[4, 3, 1]]), "weights: found 1 triples"
+        put("parameters", "weights", value=[[4, 3, 1]]), "weights: found 1 triple;"
     ),
     "a parameter of 300 digits": (put("parameters", "jobs", value=10**299), "jobs"),
     "links that hang on lists": (
