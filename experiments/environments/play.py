@@ -22,7 +22,7 @@ from experiments.environments.agents import GLOBAL, Observation, agent_of
 from experiments.environments.episode import Episode, Learner
 from experiments.environments.observing import nothing
 from experiments.environments.rewards import (
-    OF_DEADLINES,
+    MET,
     Reward,
     is_metric,
     metric_of,
@@ -219,9 +219,9 @@ class Play:
         """
         scenario = self._changed((options or {}).get("set", ()))
         made: Any = scenario.model(seed, self._read, partial(Episode, learning=self._learning))
-        if self._rules.reward == OF_DEADLINES and made.workload.drawn_deadlines is None:
+        if self._rules.reward == MET and made.workload.drawn_deadlines is None:
             raise GridError(
-                f"reward {OF_DEADLINES}: found no job with a deadline; accepted: with "
+                f"reward {MET}: found no job with a deadline; accepted: with "
                 "assign_deadlines=true, or jobs that bring deadlines"
             )
         self.episode, self._replaced = made, set()

@@ -23,8 +23,8 @@ from grid.world.records import bounded_slowdown
 
 Reward = Callable[[Records], npt.ArrayLike]
 """The rewards of jobs that have ended, one each."""
-
-
+MET = "deadlines_met"
+"""The reward that takes jobs with deadlines."""
 OF_RUN = tuple(name for name in METRICS if name not in (*OF_PARTS, *TABLES))
 """Metrics of a run that are numbers."""
 
@@ -50,13 +50,10 @@ REWARDS: dict[str, Reward] = {
     "bounded_slowdown": _slowdown,
     "wait": _wait,
     "turnaround": _turnaround,
-    "deadlines_met": _met,
+    MET: _met,
 }
 """By name: minus the bounded slowdown, the wait or the turnaround, s; 1 for a deadline that is met,
 and nothing for jobs that miss it or have none."""
-
-
-OF_DEADLINES = "deadlines_met"
 
 
 def is_metric(asked: object) -> bool:
@@ -83,9 +80,9 @@ def metric_of(name: str, model: GridModel, scenario: Scenario, observed: Observe
         raise GridError(f"reward {plain(name, 60)}: found none of this run; {accepted}")
     value: Any = of.get(key or name)
     if not is_real(value):
-        why = f": {why}" if (why := why_none(name)) else ""
-        accepted = f"accepted: a number{why}"
-        raise GridError(f"reward {name}: found {quoted(value)} for this run; {accepted}")
+        why = why_none(name)
+        told = f"found {quoted(value)} for this run; accepted: a number{why and f', but {why}'}"
+        raise GridError(f"reward {name}: {told}")
     return float(value) if name in MORE_IS_BETTER else -float(value)
 
 

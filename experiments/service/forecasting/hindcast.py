@@ -70,7 +70,8 @@ class Hindcast:
         as in the summary of a run.
         """
         told: dict[str, Any] = {"jobs": len(self.jobs), "waited": self.waited}
-        told |= {name: self.run.summary()[name] for name in ("deadlines", "cleaning")}
+        came = self.run.summary()
+        told |= {name: came[name] for name in ("deadlines", "cleaning")}
         for what in ("start", "end"):
             of = self.jobs
             told[what] = {

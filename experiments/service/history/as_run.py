@@ -88,12 +88,12 @@ def _row(job: LiveJob, sites: list[str], first: float) -> dict[str, object]:
     """Return a job as a row of a table of jobs, by times since the first was submitted, s."""
     assert job.started is not None
     assert job.ended is not None
-    started = max(job.started, job.submitted)
+    started, limit = max(job.started, job.submitted), job.limit  # what was expected there
     return {
         "job": job.job,
         "arrival": job.submitted - first,
         "size": job.size,
-        "requested_time": None if job.limit is None else min(job.limit, LONGEST),  # there
+        "requested_time": None if limit is None else min(limit, LONGEST),
         "origin": job.site,
         "deadline": math.nan if job.deadline is None else job.deadline - first,
         "recorded_wait": started - job.submitted,
