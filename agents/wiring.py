@@ -129,7 +129,7 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
 
 
 def _check_jumps(scheduler: GlobalScheduler | LocalScheduler) -> None:
-    """Raise `GridError` for a `max_jumps` of its own that is no number of jobs."""
+    """Raise `GridError` for a `max_jumps` of its own that is no number of jobs, or unread."""
     jumps = scheduler.max_jumps
     good = jumps == math.inf or (_is_number(jumps, 0, MOST_JUMPS) and jumps % 1 == 0)
     accepted = f"a whole number from 0 to {MOST_JUMPS}, or math.inf"
@@ -165,6 +165,8 @@ def _check_shares(scheduler: LocalScheduler, ranks: bool) -> None:
         for user, share in shares.items()
     )
     _check(scheduler, "shares", good, "numbers from 1e-06 to 1e+06 by the number of a user")
+    by_use = not shares or scheduler.half_life > 0
+    _check(scheduler, "shares", by_use, "none, of a scheduler whose half_life is 0")
 
 
 def _memory(scheduler: GlobalScheduler) -> Any:
@@ -238,6 +240,8 @@ def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
             + ("head, of a scheduler that plans" if planned else ", ".join(SERVICES))
         )
     _check_jumps(scheduler)
+    free = service == "fpfs" or scheduler.max_jumps == math.inf
+    _check(scheduler, "max_jumps", free, "math.inf, of a scheduler whose service is not fpfs")
     _check_shares(scheduler, ranks=not planned and service != "timed")
     model.world.policies.set_local(
         cluster,

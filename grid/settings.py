@@ -324,6 +324,17 @@ def _annotations(kind: type) -> dict[str, Any]:
     except Exception as error:
         raise GridError(f"types: {error}; accepted: some that are there") from None
     for name, said in _settings(kind).items():
+        leaves = {*_leaves(hints[name])}
+        for what, given, kinds in (
+            ("choices", said.choices, (str,)),
+            ("limits", said.limits, (float, int)),
+        ):
+            if given and leaves.isdisjoint(kinds):
+                needed = " or ".join(each.__name__ for each in kinds)
+                raise GridError(
+                    f"{name}: found {what} of the type {quoted(hints[name])}; accepted: those of "
+                    f"a type with {needed}"
+                )
         try:
             found[name] = _limited(hints[name], said)
         except TypeError:
@@ -334,6 +345,15 @@ def _annotations(kind: type) -> dict[str, Any]:
                 ) from None
             found[name] = Any
     return found
+
+
+def _leaves(hint: Any) -> Iterator[Any]:
+    """Return the types that a type is made of, all the way down."""
+    args = () if get_origin(hint) is Literal else get_args(hint)
+    for each in args[:1] if get_origin(hint) is Annotated else args:
+        yield from _leaves(each)
+    if not args:
+        yield hint
 
 
 def _limited(hint: Any, said: Setting) -> Any:

@@ -58,7 +58,9 @@ def domain_brokers(platform: Platform, levels: int, named: Collection[str] = ())
             else "1, for no broker stands between the clusters and the global scheduler"
         )
         raise GridError(f"levels: found {levels}; accepted: {accepted}")
-    for name in named:
+    for i, name in enumerate(named):
+        if name in [*named][:i]:
+            raise GridError(f"domains: found {quoted(name)} twice; accepted: each broker once")
         if name not in index:
             known = ", ".join(index) or "none, for the platform has no brokers"
             raise GridError(f"domains: found {quoted(name)}; accepted: {known}")
@@ -67,9 +69,11 @@ def domain_brokers(platform: Platform, levels: int, named: Collection[str] = ())
     }
     busy = {broker for chain in platform.chains for broker in chain}
     for broker in sorted(chosen - busy):
+        name = platform.brokers[broker].name
+        key = "domains" if name in named else "levels"
         raise GridError(
-            f"broker {platform.brokers[broker].name}: found no cluster below it; accepted: a "
-            "broker with one, where it schedules (levels, domains)"
+            f"{key}: found broker {name}, which would schedule with no cluster below it; accepted: "
+            "a broker with one"
         )
 
     def next_above(broker: int) -> int:

@@ -16,6 +16,7 @@ from experiments.scenario.jobs import ORIGINS, TOLD
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.recorded import chosen
 from experiments.scenario.scenario import Scenario
+from grid.platform.distance import DistanceCosts
 from grid.platform.topology import latencies
 from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
@@ -59,6 +60,9 @@ OF_DRAWN_DEADLINES = {"speeds"}
 NO_LINKS = "the global scheduler takes no account of links"
 SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
 NO_SPLIT = "the global scheduler splits no job"
+NO_DEMAND = "bsbw is 0: no job needs links"
+ALL_FIT = "no job is larger than the largest cluster"
+ONE_QUEUE = "all jobs wait in one queue, whose head goes first anyway"
 NO_ROUNDS = "no scheduler reads it, and there are no rounds that it judges"
 UNSENT = ("below", "pull")
 """Capability tables that no broker sends to those below it."""
@@ -69,6 +73,9 @@ NO_OCCASION = {
     "kill_at_request": "no job has a requested time",
     "slurm_partitions": "no job is in a partition that it names",
     "slurm_qos": "no job has a QOS",
+    **dict.fromkeys(("lslt", "solution"), NO_DEMAND),
+    "coallocate": ALL_FIT,
+    "aging": ONE_QUEUE,
     **dict.fromkeys(ORIGINS, "jobs say where they are submitted"),
     **dict.fromkeys(TOLD, "jobs say what they communicate"),
 }
@@ -156,11 +163,38 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     log = scenario.workload is not None
-    if not latencies(scenario.platform.graph).any():
+    costs, clusters = parameters.of(DistanceCosts), len(scenario.platform.clusters)
+    late = latencies(scenario.platform.graph).any()
+    if not late:
         yield ("message_rate",), "no link has a latency"
+    if clusters == 1:
+        yield STAGING, "there is one cluster: no job moves"
+    if not log and not parameters.bsbw:
+        yield ("lslt", "solution"), NO_DEMAND
+        yield (() if costs.staging_data else ("link_mbps",)), NO_DEMAND
+        yield (() if late and costs.message_rate else ("computation_fraction",)), NO_DEMAND
+    homeless = None if log else without_origin(parameters)
+    if homeless == 1 or (clusters == 1 and homeless == 0):
+        yield ("aging",), ONE_QUEUE
+    fit = parameters.max_size <= scenario.platform.sizes.max() and not parameters.own_jobs
+    if fit and not log and not parameters.composition:
+        yield from _without_large(scenario)
+    whole = not parameters.mean_up_time and not scenario.platform.changes
+    if scenario.policy.collects and whole:
+        yield ("start",), "TITAN starts from the seed schedules of each round"
     if not go_by_predictions(scenario):
         yield PREDICTIONS, "no scheduler goes by predictions: they change no schedule"
     yield from of_no_effect(parameters, log, scenario.policy, scenario.local_policy)
+
+
+def _without_large(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield those of how jobs are split that are larger than any cluster, where there are none."""
+    yield ("coallocate",), ALL_FIT
+    kind, parameters = scenario.policy.settings_type, scenario.parameters
+    if kind is not None and "coallocate" in declared(kind) and not scenario.policy.spans:
+        yield (*declared(CoallocationSettings), *COMMUNICATION), ALL_FIT
+        if not parameters.of(DistanceCosts).staging_data:  # type: ignore[union-attr]
+            yield ("link_mbps",), f"{ALL_FIT}, and jobs wait for no data"
 
 
 def go_by_predictions(scenario: Scenario, homeless: bool = True) -> bool:
@@ -269,7 +303,7 @@ def _not_selected(
         way = "works in rounds" if policy.collects else "visits queues"
         yield tuple(declared(JobSelection)), f"the global scheduler {way}"
         if policy.queues == "global" and issubclass(policy, QueuePolicy):
-            yield ("aging",), "all jobs wait in one queue, whose head goes first anyway"
+            yield ("aging",), ONE_QUEUE
         return
     way = "sends each job on at once" if policy.only_chooses else "selects jobs itself"
     chosen = policy.selection or parameters.model_dump()["selection"]
@@ -300,6 +334,8 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
         found.setdefault("message_rate", SILENT)
     why = {name: NO_OCCASION[name] for name in stated.unread}
     why |= {"mouldable": RIGID} if stated.rigid else {}
+    if "coallocate" in why:
+        why |= {name: said for names, said in _without_large(scenario) for name in names}
     for name in why:  # in this order, which that of a set is not in each process
         if name in chosen:
             found.setdefault(name, why[name])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numba
 import numpy as np
 import pytest
@@ -180,6 +182,19 @@ def test_jumps_of_its_own_that_are_no_number_are_refused(jumps):
     for policies, name in ((Wrong, "fcfs"), "Wrong"), (("dll", WrongLocal), "WrongLocal"):
         with pytest.raises(GridError, match=f"^{name}: max_jumps: found .*accepted: a whole numb"):
             ran(*policies)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"max_jumps": 3, "service": "easy"}, "max_jumps: found 3; accepted: math.inf, of a "),
+        ({"max_jumps": 3}, "max_jumps: found 3; accepted: math.inf, of a scheduler whose service"),
+        ({"shares": {1: 2.0}}, "shares: found {1: 2.0}; accepted: none, of a scheduler whose half"),
+    ],
+)
+def test_what_a_local_scheduler_says_of_itself_in_vain_is_refused(said, words):
+    with pytest.raises(GridError, match=f"^Vain: {re.escape(words)}"):
+        ran("dll", type("Vain", (PlainShortest,), said))
 
 
 def test_a_selection_of_its_own_that_is_none_is_refused_by_class():

@@ -118,6 +118,16 @@ def kind_of(annotation, value, frozen=True):
         (kind_of("Nothing", setting(1, "One.")), "types: name 'Nothing' is not defined; accepted"),
         (kind_of(float, setting("a", "One.")), "Wrong.length: found 'a'; accepted: a number"),
         (kind_of(float, setting(1.0, "One.", above=2)), "Wrong.length: found 1.0; accepted: above"),
+        (
+            kind_of(int, setting(1, "One.", choices=("a",))),
+            "Wrong.length: found choices of the type <class 'int'>; accepted: those of a "
+            "type with str",
+        ),
+        (
+            kind_of(bool, setting(True, "One.", least=0)),
+            "Wrong.length: found limits of the type <class 'bool'>; accepted: those of a "
+            "type with float or int",
+        ),
         (int, "settings_type: found <class 'int'>; accepted: a frozen dataclass"),
         (5, "settings_type: found 5; accepted: a frozen dataclass"),
     ],

@@ -223,8 +223,13 @@ def test_brokers_that_schedule():
         (TREE, {"levels": 2, "coallocate": True}, "coallocate: found true; accepted: false where"),
         (
             grid([("x",), ("empty",)], ["x"] * 3), {"levels": 2},
-            "broker empty: found no cluster below it",
+            "levels: found broker empty, which would schedule with no cluster below it",
         ),
+        (
+            grid([("x",), ("empty",)], ["x"] * 3), {"domains": ("empty",)},
+            "domains: found broker empty, which would schedule with no cluster below it",
+        ),
+        (TREE, {"domains": ("east", "east")}, "domains: found 'east' twice; accepted: each"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_one_line(platform, settings, words):

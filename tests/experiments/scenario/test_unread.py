@@ -42,7 +42,17 @@ from tests.experiments.scenario.test_notes import told
         ),
         ({"chunk": 50}, ("b3", "fcfs"), ""),
         ({"chunk": 50}, ("b1", "fcfs"), "chunk (the global scheduler is not b3)"),
-        ({"aging": 9.0}, ("gp", "fcfs"), ""),
+        ({"aging": 9.0, "local_share": 0.5}, ("gp", "fcfs"), ""),
+        (
+            {"aging": 9.0},
+            ("ls-or", "fcfs"),
+            "aging (all jobs wait in one queue, whose head goes first anyway)",
+        ),
+        (
+            {"lslt": 50.0, "computation_fraction": 0.5, "link_mbps": 77.0, "solution": "first"},
+            ("a1", "fcfs"),
+            "lslt, solution, link_mbps, computation_fraction (bsbw is 0: no job needs links)",
+        ),
         (
             {"aging": 9.0},
             ("gs", "fcfs"),
@@ -74,7 +84,7 @@ from tests.experiments.scenario.test_notes import told
             "link_mbps (the global scheduler takes no account of links, and jobs wait for no data)",
         ),
         ({"link_mbps": 77.0, "staging_data": 5.0, "local_share": 0.5}, ("dll", "fcfs"), ""),
-        ({"link_mbps": 77.0}, ("b3", "fcfs"), ""),
+        ({"link_mbps": 77.0, "bsbw": 9.0}, ("b3", "fcfs"), ""),
         (
             {"staging_data": 5.0, "local_share": 1.0},
             ("home", "fcfs"),
@@ -132,8 +142,17 @@ from tests.experiments.scenario.test_notes import told
         (
             {"lslt": 50.0, "bsbw": 300.0, "computation_fraction": 0.5, "coallocate": True},
             ("muscle", "fcfs"),
-            "",
+            "coallocate, lslt, computation_fraction, bsbw (no job is larger than the largest "
+            "cluster)",
         ),
+        ({"max_size": 24, "bsbw": 300.0, "coallocate": True}, ("muscle", "fcfs"), ""),
+        (
+            {"start": "random"},
+            ("muscle", "titan"),
+            "start (TITAN starts from the seed schedules of each round)",
+        ),
+        ({"start": "random", "mean_up_time": 900.0}, ("muscle", "titan"), ""),
+        ({"start": "random"}, ("ect", "titan"), ""),
     ],
 )
 def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, reasons):
@@ -145,11 +164,42 @@ def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, re
 
 
 def test_messages_of_split_jobs_on_links_without_latency_cost_nothing():
-    given = {"mode": "open", "message_rate": 1.0, "computation_fraction": 0.5}
+    given = {"mode": "open", "message_rate": 1.0, "computation_fraction": 0.5, "bsbw": 9.0}
     schedulers = {"global_scheduler": "b3", "local_scheduler": "fcfs"}
     at_once = Scenario("mine", Platform.star([20, 4]), given, **schedulers)
     assert notes(at_once) == ["parameters without effect: message_rate (no link has a latency)"]
     assert told(given, **schedulers) == []
+
+
+def test_on_one_cluster_no_job_is_staged():
+    given = {"mode": "open", "staging_time": 5.0, "local_share": 1.0, "aging": 9.0}
+    here = Scenario("mine", Platform.star([20]), given, "gp", "fcfs")
+    assert notes(here)[0] == (
+        "parameters without effect: staging_time (there is one cluster: no job moves); "
+        "aging (all jobs wait in one queue, whose head goes first anyway)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "policy", "origin", "reasons"),
+    [
+        (2, "muscle", "", "lslt, coallocate (no job is larger than the largest cluster)"),
+        (5, "muscle", "", "lslt (bsbw is 0: no job needs links)"),
+        (2, "gp", "", "aging (all jobs wait in one queue, whose head goes first anyway)"),
+        (2, "gp", "A", ""),
+    ],
+)
+def test_what_the_jobs_of_a_log_give_no_occasion_for(size, policy, origin, reasons, tmp_path):
+    (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime,origin\n0,{size},1,{origin}\n")
+    (tmp_path / "two.toml").write_text(
+        f'workload = "jobs.csv"\nglobal = "{policy}"\nlocal = "fcfs"\n'
+        'clusters = [{name = "A", size = 4}, {name = "B", size = 4}]\n'
+    )
+    own = ["aging=9"] if policy == "gp" else ["coallocate=true", "lslt=50"]
+    given = [word for each in own for word in ("--set", each)]
+    found = CliRunner().invoke(main, ["validate", str(tmp_path / "two.toml"), *given])
+    said = [line for line in found.output.splitlines() if "without effect" in line]
+    assert [line.partition("effect: ")[2] for line in said] == ([reasons] if reasons else [])
 
 
 SILENT = "message_rate (computation_fraction is 1: no job communicates)"
