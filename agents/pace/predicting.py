@@ -210,7 +210,8 @@ def _each(found: object, by: Predictor, job: SubmittedJob, clusters: int) -> Flo
     if times.shape != (clusters,) or not ((times > 0) & (times <= LONGEST)).all():
         raise GridError(
             f"{by.name}: prediction of job {job.number}: found {quoted(found)}; accepted: "
-            f"{clusters} times, one for each cluster: seconds, above 0 and up to {LONGEST:g}"
+            f"a list of times, one for each cluster ({clusters}): seconds, above 0 and up to "
+            f"{LONGEST:g}"
         )
     return times
 

@@ -56,7 +56,8 @@ class Grid:
 
 _SIZES, _RATES = (8, 6, 4), (1.0, 1.3, 0.7)
 # A prime number of jobs: who counts on beyond a run then begins the next one differently.
-_JOBS = {"jobs": 61, "queue": 15, "max_size": 6, "population": 10, "patience": 10}
+_JOBS: dict[str, Any] = {"jobs": 61, "queue": 15, "max_size": 6, "population": 10, "patience": 10}
+_JOBS |= {"busy_watts": 200.0, "price": 0.2, "carbon": 300.0}
 
 GRIDS = (
     Grid("rounds", Platform.star(_SIZES, _RATES), _JOBS | {"mode": "batch"}, "muscle", "titan"),

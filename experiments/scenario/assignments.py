@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.scenario.checked import ScenarioError
 from grid.errors import GridError
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
 from grid.strict import json_of, toml_of
 
 _EXACT = 1e15
@@ -31,7 +31,7 @@ def read_settings(settings: str | Sequence[str], where: str) -> dict[str, Any]:
     Raises
     ------
     ScenarioError
-        For what is no ``name=value``.
+        For what is no ``name=value``, or a list or table that is none in TOML or JSON.
 
     Examples
     --------
@@ -47,7 +47,13 @@ def read_settings(settings: str | Sequence[str], where: str) -> dict[str, Any]:
         if not key.strip():
             raise ScenarioError(f"{where}: found {quoted(setting)}; accepted: name=value")
         given.pop(key.strip(), None)
-        given[key.strip()] = _value(text.strip())
+        value = given[key.strip()] = _value(text.strip())
+        if isinstance(value, str) and value[:1] + value[-1:] in ("[]", "{}"):
+            what = "list" if value[0] == "[" else "table"
+            raise ScenarioError(
+                f"{where}: {plain(key.strip())}: found {quoted(value)}; accepted: a {what} as in "
+                "TOML or JSON, texts in quotes that the shell leaves there: '[\"C1\"]'"
+            )
     return given
 
 

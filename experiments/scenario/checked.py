@@ -46,8 +46,9 @@ INSTEAD = {
     "the table [workloads] of a study",
 } | {
     key: "accepted: before the tables of the scenario's file, the option of that name, the field "
-    f"{key}_scheduler, or the table [policies] of a study"
-    for key in ("global", "local")
+    f"{level}_scheduler, or the table [policies] of a study"
+    for level in ("global", "local")
+    for key in (level, f"{level}_scheduler")
 }
 """Of names that one might expect: how to say what they would, in a shell, a file or Python."""
 
@@ -233,7 +234,7 @@ def _told(
     parameter, kind = str(error["loc"][0]), error["type"]
     key, rest = given.get(parameter, parameter), error["loc"][1:]
     if kind == "extra_forbidden" and not rest:
-        known = INSTEAD.get(key) or meant(key, (*all_of.model_fields, *ALIASES), LISTED)
+        known = INSTEAD.get(key) or meant(key, (*all_of.model_fields, *ALIASES, *INSTEAD), LISTED)
         return f"{plain(key)}: unknown parameter; {known}"
     if kind == "extra_forbidden":
         known = meant(rest[-1], TABLES[parameter].model_fields)

@@ -92,7 +92,7 @@ def without_origin(parameters: Parameters) -> float:
 Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (SYNTHETIC, "a log gives the jobs", lambda p, log: log),
-    (("mode",), "a log runs in mode open", lambda p, log: log and p.mode == "batch"),
+    (("mode",), "a log runs in mode open", lambda p, log: log and p.mode != "open"),
     ((*LOGS, "speeds", *OF_FILED), "there is no log", lambda p, log: not log),
     (
         (

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from grid.errors import WorkloadError
-from grid.foreign import quoted
+from grid.foreign import plain
 from grid.logs.cleaning import RAISED, TOGETHER, merged
 from grid.logs.fields import PARTITION
 from grid.logs.formats import read
@@ -115,7 +115,8 @@ def read_site_logs(
     for name, path in paths.items():
         if name not in clusters:
             raise WorkloadError(
-                f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
+                f"workload {plain(f'{name}={path}')}: unknown cluster; accepted: "
+                + ", ".join(clusters)
             )
         logs[list(clusters).index(name)] = read_log(
             path,

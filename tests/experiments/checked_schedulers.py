@@ -44,6 +44,12 @@ class Spread(GlobalScheduler):
         return processors if left == 0 else None
 
 
+class Cheapest(GlobalScheduler):
+    def place(self, job):
+        electricity, now = self.model.energy, self.model.now
+        return min(fitting(self, job), key=lambda cluster: electricity[cluster.index].price.at(now))
+
+
 class Easy(Spread):
     selection = "easy"
 

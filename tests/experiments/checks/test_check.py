@@ -116,6 +116,7 @@ def test_who_goes_by_logs_is_not_checked():
     [
         "GoodGlobal",
         "Remakes",
+        "Cheapest",
         "Spread",
         "GoodLocal",
         "GoodPlan",

@@ -193,6 +193,13 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
     ("settings", "words"),
     [
         (["jobs=3", "jobz=3"], "--set: jobz: unknown parameter; did you mean jobs?"),
+        (
+            ["global_schedular=dll"],
+            "--set: global_schedular: unknown parameter; did you mean globa",
+        ),
+        (["global_scheduler=dll"], "--set: global_scheduler: unknown parameter; accepted: before"),
+        (["domains=[north]"], "--set: domains: found '[north]'; accepted: a list as in TOML or J"),
+        (["price={C1=a.csv}"], "--set: price: found '{C1=a.csv}'; accepted: a table as in TOML or"),
         (["jobs"], "--set: found 'jobs'; accepted: name=value"),
         (["=3"], "--set: found '=3'; accepted: name=value"),
         (["jobs="], "--set: jobs: found ''; "),

@@ -15,7 +15,7 @@ from experiments.scenario.unread import NO_ROUNDS
 from experiments.studies.study import Study
 from grid.platform.multicluster import Platform
 from tests.agents.test_disciplines import FitsInPython, OvertakenTwice
-from tests.experiments.scenario.test_notes import told
+from tests.experiments.scenario.test_notes import PLATFORM, told
 
 
 @pytest.mark.parametrize(
@@ -200,6 +200,16 @@ def test_what_the_jobs_of_a_log_give_no_occasion_for(size, policy, origin, reaso
     found = CliRunner().invoke(main, ["validate", str(tmp_path / "two.toml"), *given])
     said = [line for line in found.output.splitlines() if "without effect" in line]
     assert [line.partition("effect: ")[2] for line in said] == ([reasons] if reasons else [])
+
+
+def test_a_log_runs_in_mode_open(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,2,1\n")
+    for mode, said in (("open", 0), ("batch", 1), ("per-cluster", 1)):
+        found = notes(
+            Scenario("mine", PLATFORM, {"mode": mode}, workload=str(tmp_path / "jobs.csv"))
+        )
+        line = "parameters without effect: mode (a log runs in mode open)"
+        assert found.count(line) == said
 
 
 SILENT = "message_rate (computation_fraction is 1: no job communicates)"

@@ -133,7 +133,7 @@ def test_logs_of_sites_begin_together_and_tell_when_they_did_in_truth(tmp_path, 
 
 
 def test_unknown_site(swf):
-    with pytest.raises(WorkloadError, match="log of site 'C3': unknown cluster; accepted: C1, C2"):
+    with pytest.raises(WorkloadError, match=r"workload C3=.*: unknown cluster; accepted: C1, C2"):
         read_site_logs({"C3": swf}, CLUSTERS)
 
 
