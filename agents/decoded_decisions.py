@@ -11,7 +11,7 @@ from typing import Any
 from numba.core.dispatcher import Dispatcher
 
 from agents.view import Job, KnownCluster
-from grid.errors import PlacementError
+from grid.errors import GridError, PlacementError
 from grid.kernel.state import NONE, REJECT, START
 from grid.world.world import World
 
@@ -74,10 +74,21 @@ def _shown(answer: object) -> str:
 
 
 def compiled_method(of: type, method: str) -> Dispatcher | None:
-    """Return a class's compiled version of a decision, a static method or not, if it has one."""
+    """Return a class's compiled version of a decision, a static method or not, if it has one.
+
+    Raises
+    ------
+    GridError
+        For one that takes what the compiled ones take, and is not compiled.
+    """
     function = inspect.getattr_static(of, method, None)
     if isinstance(function, staticmethod):
         function = function.__func__
+    if inspect.isfunction(function) and [*inspect.signature(function).parameters][:1] == ["known"]:
+        raise GridError(
+            f"{of.__name__}: {method}: found {method}{inspect.signature(function)}, not compiled; "
+            "accepted: with @numba.njit, or one whose first parameter is self"
+        )
     return function if isinstance(function, Dispatcher) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 
 import numba
@@ -309,12 +310,23 @@ class MisspeltLocally(LocalScheduler):
         return 0.0
 
 
+class Forgetful(GlobalScheduler):
+    def place(known, job, memory):  # noqa: N805
+        return 0
+
+
 def planner(answer):
     class Planner(PlanningScheduler):
         def plan(self, jobs, release):
             return answer(jobs)
 
     return Planner
+
+
+def test_a_compiled_decision_that_is_not_compiled_is_refused():
+    words = "Forgetful: place: found place(known, job, memory), not compiled; accepted: with @numba"
+    with pytest.raises(GridError, match=f"^{re.escape(words)}"):
+        ran(Forgetful, "fcfs")
 
 
 @pytest.mark.parametrize(
