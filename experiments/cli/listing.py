@@ -176,7 +176,6 @@ def described(scenario: Scenario, name: str, notes: Sequence[str], ran: Scenario
         ``notes``; ``parameters``, a row for each: its ``name``, ``group``, ``value``, ``default``,
         whether it is ``changed``, whether it ``matters`` to the scenario, and its ``meaning``.
     """
-    assert isinstance(scenario.parameters, Parameters)
     values, all_of = scenario.parameters.model_dump(mode="json"), type(scenario.parameters)
     defaults, groups = all_of().model_dump(mode="json"), groups_of(all_of)
     told, idle = scenario.to_dict(), _without_effect(scenario)

@@ -23,7 +23,6 @@ from experiments.learning.learning import learned_from
 from experiments.learning.lessons import Lesson, Lessons, check_held_out, first_policy
 from experiments.learning.terms import of_clusters
 from experiments.run.running import run
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
@@ -158,7 +157,6 @@ def clone(
         served = dataclasses.replace(scenario, local_scheduler=ranks.SERVICES[own.service])
     first = first_policy(served, agent)
     if agent == LOCAL:
-        assert isinstance(scenario.parameters, Parameters)
         if scenario.policy.collects or scenario.policy.queues or scenario.parameters.latency:
             name = quoted(scenario.to_dict()["global"])
             raise GridError(

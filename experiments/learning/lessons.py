@@ -13,7 +13,6 @@ from agents.learned import ranks
 from agents.learned.formula import Floats
 from agents.learned.policy import LearnedPolicy
 from experiments.scenario.jobs import paths_of
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.labels import why_none
 from experiments.show.numbers import counted
@@ -105,7 +104,6 @@ class Lessons:
             each = [Lesson(run, number) for number in seeds]
             return cls(tuple(each[:RUNS]), tuple(each[RUNS:]))
         parameters = scenario.parameters
-        assert isinstance(parameters, Parameters)
         for name in WINDOW:
             if name in parameters.model_fields_set:
                 raise GridError(f"{name}: found for what is learned from a log; accepted: --window")

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from agents.model import GridModel
 from experiments.scenario.jobs import deadline_classes
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from grid.jobs import UNKNOWN
 from grid.kernel.dtypes import FINISHED
@@ -31,7 +30,6 @@ from grid.world.validation import why_rejected
 def drawn_classes(scenario: Scenario, model: GridModel) -> ClassDraws | None:
     """Return the service classes of a model's jobs, if all deadlines were drawn from some."""
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     if not parameters.service_classes or model.workload.drawn_deadlines != 1:
         return None
     return ClassDraws(deadline_classes(parameters), model.seed)

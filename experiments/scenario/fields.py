@@ -22,6 +22,15 @@ SITES = "SITE=FILE, or one file"
 """What the workload is a list of, if it is one."""
 
 
+class GivenParameters:
+    """To type checkers: may be given as a mapping, and are `Parameters` once a scenario is made."""
+
+    def __get__(self, of: object, kind: type) -> Parameters:
+        raise NotImplementedError
+
+    def __set__(self, of: object, value: Parameters | Mapping[str, Any]) -> None: ...
+
+
 def check_fields(given: Mapping[str, Any]) -> None:
     """Raise `ScenarioError` for a field of a scenario that cannot be what it is given as."""
     where = f"{given['name']}"

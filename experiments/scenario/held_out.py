@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from agents.learned.policy import Lessons
 from agents.registry import name_of
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import counted
 from grid.logs.calendar import read, seconds_until
@@ -84,7 +83,6 @@ def not_held_out(
     if not of_all:
         return
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     known = [digest(path) for path in scenario.logs] if digests is None else digests
     begun = [each.starts[path] for each in of_all for path in known if path in each.starts]
     first = read(begun[0]) if begun else None

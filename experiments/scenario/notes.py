@@ -15,7 +15,6 @@ from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from agents.slurm.qos import unread
 from experiments.scenario.held_out import not_held_out
 from experiments.scenario.jobs import ORIGINS
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import (
     NO_LINKS,
@@ -70,7 +69,6 @@ def of_local(scenario: Scenario, named: bool = True) -> Iterator[str]:
 def _of_class(scenario: Scenario) -> Iterator[str]:
     """Yield in what a class selects jobs otherwise than parameters say that nobody chose."""
     policy, parameters = scenario.policy, scenario.parameters
-    assert isinstance(parameters, Parameters)
     if policy.collects or policy.queues:
         return
     for name in declared(JobSelection):
@@ -304,7 +302,6 @@ def knows_run_times(scenario: Scenario, homeless: bool) -> bool:
     Some of its jobs are `homeless`, or none are: submitted through no cluster.
     """
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     exact = parameters.prediction == "exact" and not parameters.prediction_error
     chosen = "prediction" in parameters.model_fields_set
     given = scenario.workload is not None and go_by_predictions(scenario, homeless)
@@ -343,7 +340,6 @@ def notes(
 'max_size: 10 processors; jobs larger than 8 are rejected, for no cluster can hold them']
     """
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     useless = idle(scenario, stated)
     lines = told({parameters.called(name): why for name, why in useless.items()})
     lines += [

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.parameters import Parameters
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="DataclassInstance")
 
 
-def sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:
+def sized(platform: Platform, parameters: Parameters) -> Platform:
     """Return the platform with the clusters, nodes and links that the parameters name."""
-    assert isinstance(parameters, Parameters)
     clusters, nodes, capacity = parameters.clusters, parameters.nodes, parameters.link_mbps
     if nodes == "log":  # which is read when the model is made
         nodes = "auto"

@@ -9,7 +9,7 @@ import runpy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents.importing import importable_from
 from agents.model import GridModel
@@ -45,6 +45,9 @@ from grid.metrics.performance import Criteria
 from grid.platform.changes import Failures
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
+
+if TYPE_CHECKING:
+    from experiments.scenario.fields import GivenParameters
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +96,10 @@ class Scenario(Shown):
 
     name: str
     platform: Platform
-    parameters: Parameters | Mapping[str, Any] = field(default_factory=Parameters)
+    if TYPE_CHECKING:
+        parameters: GivenParameters = GivenParameters()
+    else:
+        parameters: Parameters | Mapping[str, Any] = field(default_factory=Parameters)
     global_scheduler: str | type[GlobalScheduler] = "muscle"
     local_scheduler: str | type[LocalScheduler] = "titan"
     workload: str | Path | Sequence[str] | None = None
@@ -107,7 +113,8 @@ class Scenario(Shown):
 
     def __post_init__(self) -> None:
         check_fields(vars(self))
-        parameters, kinds = self.parameters, Parameters.kinds
+        parameters: Parameters | Mapping[str, Any] = self.parameters
+        kinds = Parameters.kinds
         if isinstance(parameters, Parameters):
             kinds, parameters = parameters.kinds, parameters.given()
         if kinds != kinds_for(parameters, self.policies, kinds):
@@ -152,7 +159,6 @@ class Scenario(Shown):
                 f"{path}: variable `scenario`: found {'none' if found is None else quoted(found)}; "
                 "accepted: a Scenario"
             )
-        assert isinstance(found.parameters, Parameters)
         if not packaged:
             return dataclasses.replace(found, path=str(path))
         return dataclasses.replace(found, packaged=frozenset(found.parameters.model_fields_set))
@@ -211,7 +217,6 @@ class Scenario(Shown):
         ScenarioError
             That says where they come from, if one is unknown or out of range.
         """
-        assert isinstance(self.parameters, Parameters)
         before, packaged = self.parameters, self.packaged
         # Another platform has its own number of processors.
         without = packaged & {"nodes"} if "platform" in changes else frozenset()
@@ -252,13 +257,12 @@ class Scenario(Shown):
     @property
     def predictor(self) -> type[Predictor]:
         """The class of the predictor of run times."""
-        given = self.parameters.prediction  # type: ignore[union-attr]
+        given = self.parameters.prediction
         return predictor(given) if isinstance(given, str) else given
 
     @property
     def draws_deadlines(self) -> bool:
         """Whether jobs that bring no deadline are given one."""
-        assert isinstance(self.parameters, Parameters)
         read = read_deadlines(self.policy, self.local_policy)
         return self.parameters.draws_deadlines(self.workload is not None, read)
 
@@ -266,7 +270,6 @@ class Scenario(Shown):
     def largest_job(self) -> int:
         """Processors of the largest job that can ever run."""
         sizes = self.platform.sizes
-        assert isinstance(self.parameters, Parameters)
         own = self.policy.settings_type
         coallocate = own is not None and getattr(self.parameters.of(own), "coallocate", False)
         return int(sizes.sum() if self.policy.spans or coallocate else sizes.max())
@@ -282,7 +285,6 @@ class Scenario(Shown):
             those of users' policies not in use; ``platform`` (`Platform.to_dict`);
             ``own_metrics``, if there are some.
         """
-        assert isinstance(self.parameters, Parameters)
         platform = self.platform.to_dict()
         for link in platform["links"]:
             if link["capacity"] == math.inf:
@@ -303,21 +305,17 @@ class Scenario(Shown):
     def jobs(self) -> int:
         """Synthetic jobs of all clusters."""
         parameters = self.parameters
-        assert isinstance(parameters, Parameters)
         of_all = parameters.jobs_per_cluster * len(self.platform.clusters)
         return of_all if parameters.mode == "per-cluster" else parameters.jobs
 
     def cut(self, jobs: int) -> Scenario:
         """Return the same with so many synthetic jobs at most (of each cluster), all counted."""
-        parameters = self.parameters
-        assert isinstance(parameters, Parameters)
-        name = "jobs_per_cluster" if parameters.mode == "per-cluster" else "jobs"
-        return self.changed([f"{name}={min(jobs, getattr(parameters, name))}", "warmup=0"])
+        name = "jobs_per_cluster" if self.parameters.mode == "per-cluster" else "jobs"
+        return self.changed([f"{name}={min(jobs, getattr(self.parameters, name))}", "warmup=0"])
 
     @property
     def failures(self) -> Failures | None:
         """The failure model; None if processors fail when the platform says, or never."""
-        assert isinstance(self.parameters, Parameters)
         up, down = self.parameters.mean_up_time, self.parameters.mean_down_time
         return Failures(up, down) if up else None
 
@@ -344,7 +342,6 @@ class Scenario(Shown):
         seed = whole_seed(seed, where)
         check_names(self.own_metrics)
         parameters = self.parameters
-        assert isinstance(parameters, Parameters)
         of_recorded = chosen([self.policies])
         drawn = {"assign_deadlines": self.draws_deadlines}
         parameters = parameters.model_copy(update=drawn | of_recorded)
@@ -384,7 +381,6 @@ class Scenario(Shown):
 
     def as_run(self, model: GridModel) -> Scenario:
         """Return the scenario with its mode, deadlines or not, and what its log told."""
-        assert isinstance(self.parameters, Parameters)
         drawn = self.parameters.assign_deadlines
         drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
         of_recorded = chosen([self.policies])

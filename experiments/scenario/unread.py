@@ -161,7 +161,6 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
 def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield parameters that mean nothing to a scenario, and why."""
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     log = scenario.workload is not None
     costs, clusters = parameters.of(DistanceCosts), len(scenario.platform.clusters)
     late = latencies(scenario.platform.graph).any()
@@ -193,7 +192,7 @@ def _without_large(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     kind, parameters = scenario.policy.settings_type, scenario.parameters
     if kind is not None and "coallocate" in declared(kind) and not scenario.policy.spans:
         yield (*declared(CoallocationSettings), *COMMUNICATION), ALL_FIT
-        if not parameters.of(DistanceCosts).staging_data:  # type: ignore[union-attr]
+        if not parameters.of(DistanceCosts).staging_data:
             yield ("link_mbps",), f"{ALL_FIT}, and jobs wait for no data"
 
 
@@ -204,7 +203,7 @@ def go_by_predictions(scenario: Scenario, homeless: bool = True) -> bool:
     which jobs stay at home chooses only for those that are `homeless`, if there may be some.
     """
     policy, local = scenario.policy, scenario.local_policy
-    given = scenario.parameters.model_dump()  # type: ignore[union-attr]
+    given = scenario.parameters.model_dump()
     offered = not (policy.collects or policy.queues or policy.only_chooses)
     if offered and (policy.selection or given["selection"]) in RESERVATIONS:
         return True
@@ -323,7 +322,6 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
     Of the jobs of a log, that is known which is `stated`.
     """
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     chosen = parameters.model_fields_set - scenario.packaged
     if parameters.mode == "per-cluster":  # which may be the user's, and ends what the file has
         chosen |= parameters.model_fields_set & {"composition"}
@@ -348,7 +346,6 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
 def of_arrivals(scenario: Scenario) -> set[str]:
     """Return the parameters of the platform that the arrivals of a scenario's jobs follow."""
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     return OF_ARRIVALS.get(parameters.mode, set()) if scenario.workload is None else set()
 
 

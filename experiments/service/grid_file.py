@@ -12,7 +12,7 @@ from agents.disciplines import RecordedScheduler
 from agents.importing import importable_from
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.fields import strings
-from experiments.scenario.parameters import ALIASES, Parameters
+from experiments.scenario.parameters import ALIASES
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.toml import PLATFORM_KEYS
 from experiments.scenario.unread import OF_JOBS_AND_DEADLINES
@@ -186,7 +186,6 @@ def load_grid(
 
 def check_foretold(scenario: Scenario, where: str) -> None:
     """Raise `ScenarioError` unless a scenario may have real jobs, or forecasts of jobs."""
-    assert isinstance(scenario.parameters, Parameters)
     if scenario.parameters.prediction == "exact":
         raise ScenarioError(
             f"{where}: prediction: found 'exact'; accepted: requested, learned or another, for "

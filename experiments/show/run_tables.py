@@ -278,7 +278,7 @@ def _off(result: Result, rows: list[dict[str, Any]]) -> dict[str, str]:
     That is a scheduler, or whoever chose them.
     """
     scenario = result.scenario
-    chosen = scenario.parameters.model_fields_set - scenario.packaged  # type: ignore[union-attr]
+    chosen = scenario.parameters.model_fields_set - scenario.packaged
     matters = go_by_predictions(scenario) or not chosen.isdisjoint(PREDICTIONS)
     return OFF if matters and any(row["mean_prediction_error"] for row in rows) else {}
 

@@ -114,7 +114,6 @@ def readings_of(scenarios: Iterable[Scenario]) -> list[tuple[Platform, Parameter
     readings: dict[tuple[str, ...], tuple[Platform, Parameters]] = {}
     for each in scenarios:
         given = each.parameters
-        assert isinstance(given, Parameters)
         how = tuple(repr(getattr(given, name)) for name in READ)
         readings.setdefault(how, (each.platform, given))
     return [*readings.values()]
@@ -145,7 +144,6 @@ def _unfit(
     lessons: dict[str, Bools] = {}  # of what was learned, by its name
     predictors: dict[type[Predictor], None] = {}
     for each in scenarios:
-        assert isinstance(each.parameters, Parameters)
         warmup = max(warmup, each.parameters.warmup)
         if "prediction" not in each.packaged:  # that of the product is exact where jobs tell none
             predictors[each.predictor] = None

@@ -19,7 +19,7 @@ from experiments.cli.options import chosen_workload
 from experiments.scenario.assignments import shown
 from experiments.scenario.dates import window_of
 from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
-from experiments.scenario.parameters import ALIASES, Parameters
+from experiments.scenario.parameters import ALIASES
 from experiments.scenario.scenario import Scenario
 from experiments.studies.definition import SYNTHETIC, Definition, Replications
 from experiments.studies.parts import Bools, Floats, Parts, Reading, readings_of, since_the_first
@@ -137,7 +137,6 @@ class StudyWorkload:
         scenario = scenario.with_parameters({"warmup": 0}, self.name)
         scenario = replace(scenario, packaged=scenario.packaged | {"prediction"})
         given = scenario.parameters
-        assert isinstance(given, Parameters)
         asked = self.stretches[0] if self.stretches else (given.window_start, given.window_end)
         start, end = window_of(self.arrivals, self.start, *asked, self.name)
         start = max(start, 0.0)
@@ -181,7 +180,6 @@ def named_workloads(
     else:
         sources = {}
     how, parameters = study.replications, base.parameters
-    assert isinstance(parameters, Parameters)
     for name in WINDOW:
         varied = name in study.vary or any(name in policy.set for policy in study.compared)
         if how.window is not None and (varied or name in parameters.model_fields_set):
@@ -242,7 +240,6 @@ def _read(
     scenarios: Sequence[Scenario],
 ) -> StudyWorkload:
     digests = {path: digest(path) for path in paths_of(source)}
-    assert isinstance(base.parameters, Parameters)
     with blaming(f"{where}: workloads: {name}"):
         table = read_once(digests, source, base.platform, base.parameters)
     arrivals = since_the_first(table)
@@ -290,7 +287,6 @@ def _no_occasion(table: Table, scenarios: Iterable[Scenario]) -> tuple[str, ...]
     """Return the parameters that jobs give no occasion for in anything that is run."""
     found = []
     for parameters, platform in ((each.parameters, each.platform) for each in scenarios):
-        assert isinstance(parameters, Parameters)
         found.append(no_occasion(table, parameters, platform))
     return tuple(name for name in found[0] if all(name in each for each in found))
 

@@ -35,7 +35,7 @@ def own_code(scenarios: Iterable[Scenario]) -> dict[str, str]:
     modules, learned = set(), {}
     for each in scenarios:
         modules |= {kind.__module__ for kind in (each.policy, each.local_policy, each.predictor)}
-        predicts = each.parameters.prediction  # type: ignore[union-attr]
+        predicts = each.parameters.prediction
         for name in (each.global_scheduler, each.local_scheduler, predicts, *each.own_metrics):
             if not isinstance(name, str) or ":" not in name:
                 continue
@@ -57,7 +57,7 @@ def named_files(scenarios: Iterable[Scenario]) -> dict[str, str]:
     """
     paths: dict[str, None] = {}
     for each in scenarios:
-        kinds = each.parameters.kinds  # type: ignore[union-attr]
+        kinds = each.parameters.kinds
         paths |= dict.fromkeys(files_of(each.to_dict()["parameters"], kinds))
     return {path: digest(path) for path in paths}
 

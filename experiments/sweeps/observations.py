@@ -16,7 +16,6 @@ from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
 from experiments.run.setbacks import setbacks, why_unfinished
 from experiments.scenario.notes import begun_anew
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.labels import WITHIN
 from experiments.show.numbers import counted
@@ -201,7 +200,6 @@ def _random_state(model: GridModel) -> tuple[Any, ...]:
 def _drew_before(scenario: Scenario, model: GridModel) -> bool:
     """Tell whether random numbers made the jobs of a run, their deadlines or its failures."""
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     origins = parameters.local_share > 0 or bool(parameters.queue_shares)
     drawn = bool(model.workload.drawn_deadlines)
     return scenario.workload is None or origins or drawn or parameters.mean_up_time > 0

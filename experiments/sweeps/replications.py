@@ -19,7 +19,6 @@ from experiments.run.files import REPLICATIONS, RESULT
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.run.writing import ours
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.platform import on
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
@@ -359,7 +358,6 @@ def write(replications: Replications, text: str, folder: Path) -> None:
 def _probe(scenario: Scenario) -> Scenario:
     """Return a short run; of a log there is none."""
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     if scenario.workload is not None:
         return scenario
     name = "jobs_per_cluster" if parameters.mode == "per-cluster" else "jobs"

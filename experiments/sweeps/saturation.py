@@ -21,7 +21,6 @@ import numpy as np
 
 from agents.coallocation.settings import PenaltySettings
 from agents.model import GridModel
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import idle
 from experiments.show.numbers import percent
@@ -115,7 +114,6 @@ class Saturation:
     def is_utilization(self) -> bool:
         """Whether jobs take as long wherever they run, so that load is a share of processors."""
         settings = self.scenario.parameters
-        assert isinstance(settings, Parameters)
         given = settings.model_dump()
         slower = given["computation_fraction"] < 1 or given["staging_time"] or given["staging_data"]
         penalized = self.scenario.policy.settings_type is PenaltySettings
@@ -147,7 +145,6 @@ class Saturation:
     def without_effect(self) -> dict[str, str]:
         """Parameters that were chosen for the scenario and mean nothing here, and why."""
         parameters = self.scenario.parameters
-        assert isinstance(parameters, Parameters)
         chosen = "load" in parameters.model_fields_set - self.scenario.packaged
         own = {"load": "the search sets it"} if chosen else {}
         return {parameters.called(name): why for name, why in (own | idle(self.scenario)).items()}
@@ -336,7 +333,6 @@ def find_saturations(
 def _check(scenario: Scenario, width: float) -> None:
     """Raise `GridError` for what has no maximal utilization that a search could find."""
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     if not 0 < width < 1:
         raise GridError(f"width: found {width!r}; accepted: a number above 0, below 1")
     if scenario.workload is not None:

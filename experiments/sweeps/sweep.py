@@ -128,7 +128,7 @@ class Unwatched:
 
 def check_importable(scenario: Scenario, command: str) -> None:
     """Raise `GridError`, naming a command, for code of the user's that workers would not find."""
-    predicts = scenario.parameters.prediction  # type: ignore[union-attr]
+    predicts = scenario.parameters.prediction
     for given in (scenario.global_scheduler, scenario.local_scheduler, predicts):
         if not isinstance(given, str) and given.__module__ in OF_SCRIPTS:
             what = "predictor" if given is predicts else "scheduler"

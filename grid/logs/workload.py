@@ -115,7 +115,7 @@ def read_site_logs(
     for name, path in paths.items():
         if name not in clusters:
             raise WorkloadError(
-                f"workload {plain(f'{name}={path}')}: unknown cluster; accepted: "
+                f"workload {plain(name)}={os.fspath(path)}: unknown cluster; accepted: "
                 + ", ".join(clusters)
             )
         logs[list(clusters).index(name)] = read_log(

@@ -13,7 +13,6 @@ from functools import cache
 from typing import Literal
 
 from agents.model import GridModel
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.no_steady_state import is_lost
 from experiments.sweeps.sweep import Observation, Run
@@ -242,7 +241,6 @@ def _of_section(section: int) -> Scenario:
 def scenario(point: Point, jobs: int, penalty: float = 1.0) -> Scenario:
     """Return what is run at a point, with so many jobs of each cluster."""
     base = _of_section(point.section)
-    assert isinstance(base.parameters, Parameters)
     settings = {
         "clusters": point.clusters,
         "jobs_per_cluster": jobs,

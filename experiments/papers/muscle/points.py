@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.model import GridModel
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.sweep import Observation, Run
 from grid.metrics.job_totals import Tally
@@ -161,7 +160,6 @@ def _platform(figure: int, clusters: int) -> Platform:
 def scenario(point: Point, series: Series, jobs: int) -> Scenario:
     """Return what is run at a point of a curve."""
     of_table_3 = Scenario.load("muscle").parameters
-    assert isinstance(of_table_3, Parameters)
     return Scenario(
         "muscle",
         _platform(point.figure, point.clusters),

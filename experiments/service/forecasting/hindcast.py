@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from agents.slurm.controller import SlurmScheduler
 from experiments.run.results import Result
 from experiments.run.running import run
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.service.forecasting.forecast import LEARNED
 from experiments.service.forecasting.foretelling import forecast
@@ -113,7 +112,6 @@ def hindcast(
     import pandas as pd
 
     parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
     if scenario.workload is None:
         raise GridError(f"{scenario.name}: workload: found synthetic jobs; accepted: a log")
     check_foretold(scenario, scenario.name)

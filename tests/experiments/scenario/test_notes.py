@@ -192,7 +192,7 @@ def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path):
     (tmp_path / "mine.csv").write_text("arrival,size,runtime\n0,1,5\n")
     replay = mine.changed(workload=[f"A={tmp_path}/mine.csv"])
     known = r"accepted: C1, C2, C3 \(clusters = 3 replaces those of the file\)"
-    with pytest.raises(GridError, match=f"log of site 'A': unknown cluster; {known}"):
+    with pytest.raises(GridError, match=f"workload A=.*mine.csv: unknown cluster; {known}"):
         replay.model()
 
 
