@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 EVERYTHING = """
 import importlib, pkgutil, sys
@@ -25,6 +27,7 @@ for package in map(importlib.import_module, ("grid", "agents", "experiments", "m
 """
 
 
+@pytest.mark.thorough
 def test_no_import_needs_what_windows_lacks():
     command = [sys.executable, "-W", "ignore", "-c", EVERYTHING]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

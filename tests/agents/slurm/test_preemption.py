@@ -258,6 +258,7 @@ def requests(draw, count):
 OPTIONS = ["", "strict_order", "youngest_first", "reorder_count=0", "reorder_count=3"]
 
 
+@pytest.mark.thorough
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_job_is_lost_and_none_preempted_without_leave(tmp_path, data):

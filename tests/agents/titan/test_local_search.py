@@ -51,6 +51,7 @@ def test_few_jobs(jobs):
     assert found == score(order, judge)
 
 
+@pytest.mark.thorough
 def test_the_search_is_better_for_it():
     with_moves = without = 0.0
     for seed in range(8):

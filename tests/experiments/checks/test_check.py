@@ -111,6 +111,7 @@ def test_who_goes_by_logs_is_not_checked():
     assert got.stderr.splitlines()[-1].startswith("metasched: recorded: goes by what logs tell")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name",
     [

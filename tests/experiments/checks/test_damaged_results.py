@@ -199,6 +199,7 @@ def test_a_damaged_event_is_told_by_its_line(at, damage, named, result, tmp_path
         assert named in line
 
 
+@pytest.mark.thorough
 def test_whole_numbers_may_be_written_as_others(result, tmp_path):
     copy = shutil.copytree(result, tmp_path / "copy")
     summary = json.loads((copy / "summary.json").read_text())

@@ -134,6 +134,7 @@ def test_levels_of_brokers_are_a_table(tree):
     assert ages[0] > ages[1] > 0.0  # of the same clusters
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("setting", "told"),
     [

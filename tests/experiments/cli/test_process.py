@@ -331,6 +331,7 @@ def begun(folder):
     return False
 
 
+@pytest.mark.thorough
 def test_interrupt_ends_in_order_and_keeps_what_was_computed(start, tmp_path):
     words = "--set", "jobs=200000", "--set", "step=1e9", "--local", "fcfs"
     process = start("run", "muscle", *words, "--out", str(tmp_path / "out"))

@@ -50,6 +50,7 @@ def result(request, tmp_path_factory):
     return folder
 
 
+@pytest.mark.sampled(1)
 def test_every_job_has_its_story(result):
     events = [*map(json.loads, (result / "events.jsonl").read_text().splitlines())]
     for job in range(1, 121):

@@ -73,6 +73,7 @@ def test_the_clone_of_the_least_loaded_is_that(tmp_path):
     assert one.equals(other)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("teacher", "formula", "service"),
     [
@@ -100,6 +101,7 @@ def test_clones_of_local_schedulers_are_their_orders(tmp_path, teacher, formula,
     assert {"easy", teacher} <= {*others}
 
 
+@pytest.mark.thorough
 def test_jobs_that_a_planner_starts_are_decisions_too(tmp_path):
     """They start in the way of the scenario's own local scheduler."""
     out = tmp_path / "clone.json"
@@ -110,12 +112,14 @@ def test_jobs_that_a_planner_starts_are_decisions_too(tmp_path):
     assert read(out).service == "easy"
 
 
+@pytest.mark.thorough
 def test_a_teacher_that_ranks_may_replace_a_planner(tmp_path):
     words = "--global", "dll", "--agent", "local", "--local", "titan", "--set", "latency=0"
     _, policy = cloned(tmp_path, *words, teacher="sjf", jobs=20)
     assert (policy.formula, policy.service) == ("log t", "head")
 
 
+@pytest.mark.thorough
 def test_what_its_terms_do_not_tell_is_told(tmp_path):
     told, policy = cloned(tmp_path, teacher="round-robin", jobs=60)
     assert told["held_out"]["agreed"] < 0.6

@@ -29,6 +29,7 @@ def words_of(agent, path, *more):
     return [*words, "--set", "jobs=60", "--set", "mode=open", "--out", path, *more]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("agent", ["global", "local"])
 def test_what_is_trained_is_in_the_file(agent, tmp_path):
     need_library()

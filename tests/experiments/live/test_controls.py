@@ -93,6 +93,7 @@ def test_keys_and_the_pace_are_told_below_and_not_in_what_stays(watched):
     assert "? help" not in "".join(dashboard.console.file.screen.display)
 
 
+@pytest.mark.thorough
 def test_a_pause_changes_neither_rate_nor_time(monkeypatch):
     wall = [0.0]
 

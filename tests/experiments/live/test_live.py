@@ -99,6 +99,7 @@ def test_a_run_can_be_as_fast_as_it_is(live):
     assert any(line.startswith("messages ") for line in session.screen.display)
 
 
+@pytest.mark.thorough
 def test_a_job_is_followed_at_a_pace_and_interrupting_does_not_wait(live):
     session = live("quickstart", "--pace", "0.5", "--follow", "1")
     session.wait_for("Following job 1: ")

@@ -50,6 +50,7 @@ def test_the_log_may_need_a_larger_machine_than_its_largest_job(tmp_path):
     assert line not in call("inspect", path, "--simulate", "fcfs", "--processors", 7).stdout
 
 
+@pytest.mark.thorough
 def test_slurm_explains_another_schedule_less_than_its_maker_does(was):
     found = told(was, "--simulate", "slurm", "--processors", 128)
     assert found["jobs"] == 400

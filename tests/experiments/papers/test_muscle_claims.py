@@ -137,6 +137,7 @@ def words_of(claim, **worlds):
     }
 
 
+@pytest.mark.thorough
 def test_slightly_and_much_are_sizes():
     def at_low(saving):
         return lambda point, policy: saving if point.queue < 60 else 0.05
@@ -158,6 +159,7 @@ def test_slightly_and_much_are_sizes():
     assert found == {"much": "holds", "slightly": "fails", "worse": "fails"}
 
 
+@pytest.mark.thorough
 def test_little_advantage_is_little():
     def loose(saving):
         return lambda point, policy: (
@@ -173,6 +175,7 @@ def test_little_advantage_is_little():
     assert found == {"little": "holds", "less": "fails", "harm": "fails"}
 
 
+@pytest.mark.thorough
 def test_similar_patterns_are_as_large():
     def normal(factor):
         return lambda point, policy: (

@@ -293,6 +293,7 @@ def test_points_that_figures_share_are_run_once():
 # Sweeps -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_an_error_in_a_worker_is_that_of_the_sweep(tmp_path):
     outcome = Outcome([Point(4, 4, 40)], 10, 1)
     with pytest.raises(UsersError, match="ZeroDivisionError: division by zero"):

@@ -302,6 +302,7 @@ def test_a_steady_state_that_runs_do_not_agree_on_decides_nothing(settled, half,
 # Claims -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_b3_is_b1_without_a_chunk_and_migration_with_a_whole_one():
     outcome = Outcome(0.002, 2)
     points = [point for figure in (26, 27) for point in points_of(figure)]

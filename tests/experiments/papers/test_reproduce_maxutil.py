@@ -113,6 +113,7 @@ def test_the_same_command_goes_on_and_changes_nothing(tiny, log):
         assert (folder / name).read_bytes() == content, name
 
 
+@pytest.mark.thorough
 def test_without_logs_that_is_said(tmp_path):
     result = call(*TINIEST, "--part", "logs", "--part", "chain", "--out", tmp_path)
     assert result.exit_code == 0

@@ -232,6 +232,7 @@ def test_runs_that_are_not_at_one_about_saturation_decide_nothing(replications, 
     assert words(settled, replications) == ["open"] * 5
 
 
+@pytest.mark.thorough
 def test_saturated_policies_are_not_compared_with_one_another():
     at = {point.policy: point for point in panels(9)[0]}
     of = [(at[GS], [at[LS_DO]], [at[GP]])]
@@ -301,6 +302,7 @@ def test_what_is_judged_by_most_cases_says_so():
     assert all(re.search("mostly|most cases|often", each.text) for each in plain)
 
 
+@pytest.mark.thorough
 def test_most_cases_of_each_policy_decide_on_the_order_of_queues():
     slow = {LS_OR: 3.0, LP_LF: 3.0, EQ_LF: 3.0}
     for odd, word in ((None, "holds"), (LS_OR, "fails"), (LP_LF, "fails"), (EQ_LF, "fails")):
@@ -311,6 +313,7 @@ def test_most_cases_of_each_policy_decide_on_the_order_of_queues():
         assert (verdict.word, len(verdict.evidence)) == (word, 20)
 
 
+@pytest.mark.thorough
 def test_a_small_difference_is_claimed_by_itself_whichever_is_better():
     for ours in (2.1, 1.9):
         outcome = outcome_of(lambda policy, column, ours=ours: ours if policy == EQ_GF else 2.0)

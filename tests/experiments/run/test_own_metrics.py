@@ -322,6 +322,7 @@ def test_no_metric_of_a_run_can_be_named_as_one_of_the_users(folder):
     assert {*found} <= TAKEN
 
 
+@pytest.mark.thorough
 def test_no_column_of_tables_of_several_runs_can_be(folder):
     """Else a metric would take the place of what tells the runs apart."""
     ran = metasched("run", *SMALL, "--replications", "2", "--out", "several")

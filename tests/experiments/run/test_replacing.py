@@ -134,6 +134,7 @@ def seed_of(out):
     return json.loads((out / "summary.json").read_text())["seed"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("died", ["before", "after"])
 def test_a_run_that_is_killed_while_it_puts_its_results_there(died, tmp_path):
     if not can_exchange(tmp_path):

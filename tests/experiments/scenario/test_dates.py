@@ -205,6 +205,7 @@ COSTS = (
 )
 
 
+@pytest.mark.thorough
 def test_studies_and_replications_say_that_a_series_began_anew(log, tmp_path):
     (tmp_path / "price.csv").write_text("time,value\n2003-03-28T00Z,1\n2003-03-30T00Z,2\n")
     study = tmp_path / "days.toml"
@@ -249,6 +250,7 @@ def test_a_single_log_of_a_site_keeps_its_dates(log, tmp_path):
     assert "seconds after the first submission, for logs of sites begin together" in got.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("error")
 def test_axes_of_any_length_have_dates():
     for seconds in np.geomspace(2.0, 4e8, 300).tolist():

@@ -122,6 +122,7 @@ def test_parameters_reach_the_model():
     assert isinstance(scenario.changed(["mode=batch"]).model().workload, BatchWorkload)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["open", "batch"])
 def test_an_automatic_step_makes_a_few_hundred_and_changes_no_result(mode):
     scenario = Scenario("mine", Platform.star([8, 4]), {"mode": mode, "jobs": 200, "max_size": 4})

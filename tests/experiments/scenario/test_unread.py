@@ -215,6 +215,7 @@ def test_a_log_runs_in_mode_open(tmp_path):
 SILENT = "message_rate (computation_fraction is 1: no job communicates)"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("log", "set_", "told_so"),
     [
@@ -297,6 +298,7 @@ def test_a_request_that_a_policy_does_not_obey_is_named(policy, request_, why):
     assert lines == ([f"parameters without effect: request ({why})"] if why else [])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("policy", "line"),
     [

@@ -93,6 +93,7 @@ def test_many_calls_of_a_job(live):
     assert not watchers()
 
 
+@pytest.mark.thorough
 def test_exceptions_come_with_where_they_were_raised(live):
     class OwnError(Exception):
         def __init__(self, one, two):

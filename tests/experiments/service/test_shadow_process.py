@@ -177,6 +177,7 @@ def shadow(*words, cwd):
     )
 
 
+@pytest.mark.thorough
 def test_it_may_be_killed_and_goes_on_and_asks_nothing_but_squeue_and_sinfo(slurm, tmp_path):
     state, now = tmp_path / "state", int(time.time())
     words = ("grid.toml", "--state", "state", "--look", "1s")

@@ -153,6 +153,7 @@ def test_what_people_undo_while_no_service_is_there_comes_before_what_follows(gr
     assert words.index("released") < starts
 
 
+@pytest.mark.thorough
 def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "1"], 2, only="A")

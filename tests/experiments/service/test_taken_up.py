@@ -152,6 +152,7 @@ def test_a_service_has_learned_from_jobs_of_those_before(grid, state):
     assert found[2] == pytest.approx(sum(ended) / 3, rel=0.5)  # and of what could not be run
 
 
+@pytest.mark.thorough
 def test_a_service_begins_with_the_processors_of_now(grid, state):
     """What was away while another service was there is there again: forecasts go by that."""
     words = "submit", "--state", state, "--size", 2, "--site", "A", "--dry-run", "--json", "true"
@@ -206,6 +207,7 @@ def test_sites_get_the_limit_of_their_rate():
     assert job(1, time=None, rate=0.5).limit is None
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("killed", [True, False])
 def test_jobs_stand_as_they_stood_when_another_service_begins(grid, state, tmp_path, killed):
     """One that was held and released, also while no service was there, stands last."""

@@ -176,6 +176,7 @@ def test_parameters_without_effect_are_told(tmp_path):
     ]
 
 
+@pytest.mark.thorough
 def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     jobs = "".join(f"{300 * i},4,100\n" for i in range(60))
     (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime\n{jobs}")
@@ -217,6 +218,7 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
         ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("times", "told"),
     [
@@ -248,6 +250,7 @@ def test_changes_that_came_when_all_jobs_had_left_are_told(tmp_path, times, told
     assert "Platform of the scenario" not in page
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("values", "of", "page"),
     [

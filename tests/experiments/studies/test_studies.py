@@ -223,6 +223,7 @@ def test_budgets_end_a_study(tmp_path):
     assert f"{outcome.ended}." in outcome.sentences()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("values", ['["auto", 64]', '[64, "auto"]', '["auto", true]'])
 def test_values_of_a_parameter_may_be_words_and_numbers(values, tmp_path):
     name = "assign_deadlines" if "true" in values else "nodes"

@@ -254,6 +254,7 @@ def test_windows_that_runs_cannot_have_are_left_out_and_told(tmp_path):
     assert {f"{line[0].upper()}{line[1:]}." for line in told} <= {*outcome.sentences()}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("window", "jobs"), [("", 3), ('\nwindow = "1h"', 2)])
 @pytest.mark.parametrize("prediction", ["requested", "exact"])
 def test_jobs_without_a_requested_time_are_told_once(tmp_path, window, jobs, prediction):

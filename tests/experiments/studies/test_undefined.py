@@ -33,6 +33,7 @@ def test_of_what_no_run_has_nothing_is_concluded(tmp_path):
     assert "count as one" not in told
 
 
+@pytest.mark.thorough
 def test_it_is_said_of_whom_pb_says_no_more_than_mcp_and_why_a_policy_has_none(tmp_path):
     (tmp_path / "study.toml").write_text(
         """scenario = "quickstart"\nmetric = "pb_planned"\nreport = ["rounds"]
@@ -51,6 +52,7 @@ def test_it_is_said_of_whom_pb_says_no_more_than_mcp_and_why_a_policy_has_none(t
     assert (outcome.runs["rounds"] > 0).all()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("latencies", ["[1, 0]", "[0, 1]"])
 def test_a_metric_may_be_one_that_some_settings_do_not_have(tmp_path, latencies):
     (tmp_path / "study.toml").write_text(

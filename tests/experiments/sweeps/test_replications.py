@@ -42,6 +42,7 @@ class Silent:
         pass
 
 
+@pytest.mark.thorough
 def test_it_is_said_where_pb_says_no_more_than_mcp():
     words = ["quickstart", "--set", "jobs=40", "--replications", 2]
     says = "PB, as planned says no more than MCP: each round, or the run, is of one job or on one"
@@ -78,6 +79,7 @@ def call(*words):
     return CliRunner().invoke(main, ["run", *map(str, words)])
 
 
+@pytest.mark.thorough
 def test_a_folder_has_the_files_of_what_was_asked_last_and_ones_own(tmp_path):
     (tmp_path / "users.csv").write_text("user,department\n")
     for more, names in (([], RESULT[:3]), (["--replications", 2], REPLICATIONS), ([], RESULT[:3])):
@@ -122,6 +124,7 @@ def test_means_are_those_of_runs_with_the_seeds_told(tmp_path):
     assert watch.runs == [(1, 3)]
 
 
+@pytest.mark.thorough
 def test_a_warm_up_that_leaves_out_fewer_jobs_is_told():
     settings = ["mode=batch", "jobs=60", "queue=20", "warmup=20"]
     scenario = Scenario.load("muscle").changed(settings)
@@ -311,6 +314,7 @@ def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
     assert "± 0: all runs came to the same there" in drawn.output
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("more", "random"),
     [

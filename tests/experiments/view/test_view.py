@@ -73,6 +73,7 @@ def at(page, words):
     page.wait_for_selector(f"text={words}")
 
 
+@pytest.mark.thorough
 def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
     with browser_or_skip() as browser:
         page = shown(browser, "quickstart", "--set", "jobs=5000", "--set", "step=20", "--seed", "5")

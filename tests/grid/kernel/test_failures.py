@@ -52,6 +52,7 @@ def test_jobs_started_first_and_sent_later(case, data):
     case.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SEND, START_WHEN_FREE, SEND_WHEN_FREE], tracked=True), st.booleans(), st.data())
 def test_plans(case, sets, data):

@@ -282,6 +282,7 @@ def test_jobs_in_the_queue_of_a_site_stay_there(tmp_path, policy, local):
     assert (small.sites[3:] < 2).all()  # it has become too small: they are sent elsewhere
 
 
+@pytest.mark.thorough
 def test_queues_of_sites_are_noted(grid, state):
     """Where jobs wait is kept, and told, until they start; a service that begins decides anew."""
     for begun in range(2):
