@@ -20,7 +20,7 @@ from agents.coallocation.primitives import (
 )
 from agents.coallocation.settings import ChunkingSettings, PenaltySettings
 from grid.kernel.compile import compiled, inlined
-from grid.kernel.state import NONE, START, WAIT
+from grid.kernel.state import NONE, REJECT, START, WAIT
 
 if TYPE_CHECKING:
     from agents.model import GridModel
@@ -38,6 +38,15 @@ def _largest(known: Any, lslt: float) -> int:
     return best
 
 
+@inlined
+def _chunk_fits_empty(known: Any, job: Any, chunk: float) -> bool:
+    """Tell whether some cluster on which a job can run has room for its chunk when it is empty."""
+    most = 0
+    for cluster in range(known.clusters):
+        most = max(most, known.size[cluster])
+    return bool(100 * most >= chunk * job.size)
+
+
 class LargestFreeFirstScheduler(CoallocatingScheduler):
     """B1: split from the cluster of most free nodes on, but where links are over LSLT."""
 
@@ -51,11 +60,9 @@ class LargestFreeFirstScheduler(CoallocatingScheduler):
         if allocated_locally(known, job) or migrated(known, job):
             return START
         lslt = memory[LSLT]
-        if not enough(known, job, lslt):
-            return WAIT
-        cluster = _largest(known, lslt)
-        if 100 * known.free[cluster] < memory[CHUNK] * job.size:
-            return WAIT
+        cluster = _largest(known, lslt) if enough(known, job, lslt) else NONE
+        if cluster == NONE or 100 * known.free[cluster] < memory[CHUNK] * job.size:
+            return WAIT if _chunk_fits_empty(known, job, memory[CHUNK]) else REJECT
         left = job.size
         while left > known.free[cluster]:
             known.take[cluster] = known.free[cluster]

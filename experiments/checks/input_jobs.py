@@ -81,7 +81,8 @@ def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> li
     """
     source = result.summary["workload"] if elsewhere is None else elsewhere
     if elsewhere is not None and result.summary["workload"] is None:
-        raise GridError(f"--workload {elsewhere}: accepted: none, the run's jobs were synthetic")
+        found = elsewhere if isinstance(elsewhere, str) else " ".join(elsewhere)
+        raise GridError(f"--workload: found {found}; accepted: none, for the jobs were synthetic")
     try:
         workload, _ = build_workload(
             source, result.parameters, result.platform, result.summary["seed"]
@@ -93,7 +94,7 @@ def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> li
     names = result.platform.names
     mouldable = bool(result.parameters.given().get("mouldable"))
     given = [*_all_given(workload, names, mouldable)]
-    if not result.summary.get("classes"):
+    if not result.parameters.service_classes or workload.drawn_deadlines != 1:
         return given
     classes = ClassDraws(deadline_classes(result.parameters), result.summary["seed"])
     of_jobs = classes.of(np.arange(1, len(given) + 1)).tolist()
@@ -103,10 +104,10 @@ def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> li
     ]
 
 
-def class_names(result: ResultFiles) -> list[str]:
-    """Return the names of the service classes of which a result tells."""
-    told = bool(result.summary.get("classes"))
-    return [each.name for each in deadline_classes(result.parameters)] if told else []
+def class_names(jobs: Sequence[Given], result: ResultFiles) -> list[str]:
+    """Return the names of the service classes that deadlines of jobs were drawn from."""
+    drawn = any(job.service_class is not None for job in jobs)
+    return [each.name for each in deadline_classes(result.parameters)] if drawn else []
 
 
 def _all_given(

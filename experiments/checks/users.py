@@ -8,6 +8,7 @@ from typing import Any
 
 from experiments.checks.input_jobs import RELATIVE
 from experiments.checks.recomputed import Done, Numbers
+from experiments.run.summary import LARGEST as MOST
 
 OfUsers = Mapping[int, Numbers]
 """By the number of a user, each column of ``users.csv``."""
@@ -41,7 +42,7 @@ def users_of(ran: Sequence[Done], counted_from: float) -> OfUsers:
 
 
 def numbers_of_users(users: OfUsers, summary: Mapping[str, Any]) -> Numbers:
-    """Return the numbers of users in a summary, whose ``largest`` are taken in its own order."""
+    """Return the numbers of users in a summary; of those who used as much any may come first."""
     numbers: Numbers = {
         f"metrics/{gini}": (_unequal([each[name][0] for each in users.values()]), 1.0)
         for gini, name in (("gini_wait", "mean_wait"), ("gini_slowdown", "mean_bounded_slowdown"))
@@ -49,10 +50,25 @@ def numbers_of_users(users: OfUsers, summary: Mapping[str, Any]) -> Numbers:
     if not (told := summary.get("users")) and not users:
         return numbers
     numbers["users/count"] = len(users), 0.0
-    for index, row in enumerate((told or {}).get("largest", ())):
-        for name, value in users.get(row.get("user"), {}).items():
+    largest: Sequence[Any] = (told or {}).get("largest", ())
+    left: dict[Any, Numbers] = dict(users)
+    for index in range(min(MOST, len(users))):
+        first = max(left, key=lambda user: left[user]["work"][0])
+        said = largest[index].get("user") if index < len(largest) else None
+        of_said = left.get(said, {"work": (-math.inf, 0.0)})["work"][0]
+        work, scale = left[first]["work"]
+        if math.isclose(work, of_said, rel_tol=RELATIVE, abs_tol=RELATIVE * scale):
+            first = said
+        for name, value in left.pop(first).items():
             numbers[f"users/largest/{index}/{name}"] = value
     return numbers
+
+
+def wrong_count(users: OfUsers, summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield that a summary has more or fewer ``largest`` users than it should."""
+    found = len((summary.get("users") or {}).get("largest", ()))
+    if found != (right := min(MOST, len(users))):
+        yield f"users/largest: the summary has {found}, jobs.csv makes it {right}"
 
 
 def wrong_users(written: Sequence[Mapping[str, float]], users: OfUsers) -> Iterator[str]:

@@ -30,7 +30,7 @@ from experiments.checks.input_jobs import (
 from experiments.checks.intervals import intervals_verdict
 from experiments.checks.recomputed import Done, classes_of, metrics_of, origins_of
 from experiments.checks.unchecked import unchecked
-from experiments.checks.users import numbers_of_users, users_of, wrong_users
+from experiments.checks.users import numbers_of_users, users_of, wrong_count, wrong_users
 from experiments.checks.verdicts import Verdict
 from experiments.run.files import USERS
 from experiments.run.result_files import ResultFiles, Row, read_users
@@ -85,7 +85,9 @@ def verify(
         ),
         Verdict.of("placements fit", _placements(rows, result), counted(len(ran), "placement")),
         Verdict.of(
-            "rejected jobs did not run", _rejected(result), counted(len(rows) - len(ran), "job")
+            "rejected jobs did not run",
+            _rejected(pairs, result),
+            counted(len(rows) - len(ran), "job"),
         ),
         Verdict.of("no job starts before its arrival", _starts(ran), counted(len(ran), "start")),
         Verdict.of("durations are right", _durations(pairs, result), counted(len(ran), "duration")),
@@ -201,13 +203,15 @@ def _placements(rows: Sequence[Row], result: ResultFiles) -> Problems:
             yield f"job {row.job}: size {row.size}, on {sum(row.placement.values())} processors"
 
 
-def _rejected(result: ResultFiles) -> Problems:
-    largest = max(each.size for each in result.platform.clusters)
+def _rejected(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
+    sizes = {each.name: each.size for each in result.platform.clusters}
     reasons = result.summary["rejections"]
     refused = reasons.get(IMPOSSIBLE, 0)
     if (rejected := len(result.summary["rejected_jobs"])) != sum(reasons.values()):
         yield f"rejections: the summary has {sum(reasons.values())}, and {rejected} rejected_jobs"
-    for row in result.rows:
+    for row, job, _ in pairs:
+        times = {} if job is None or job.times is None else job.times
+        largest = max(of for name, of in sizes.items() if times.get(name, 0.0) < math.inf)
         if row.start is None and row.size <= largest and (refused := refused - 1) < 0:
             yield f"job {row.job}: size {row.size}, but a cluster has {largest} processors"
 
@@ -306,7 +310,7 @@ def _numbers_verdict(
     numbers = metrics_of(done, result.platform, result.parameters, whole, since, due_rejected)
     of_gone = [(job.origin, job.deadline < math.inf) for job in gone]
     numbers |= origins_of(done, of_gone, result.platform.names, since)
-    numbers |= classes_of(done, class_names(result), since, due_rejected)
+    numbers |= classes_of(done, class_names(jobs, result), since, due_rejected)
     if done:
         begin = min(each.arrival for each in done) if since == -math.inf else since
         numbers |= electricity(done, result, begin, max(each.finish for each in done))
@@ -315,7 +319,7 @@ def _numbers_verdict(
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
     if not all(pair.sure for pair in pairs):
         numbers = {path: of for path, of in numbers.items() if not OF_THE_JOB.search(path)}
-    problems = [*wrong_losses(result)]
+    problems = [*wrong_losses(result), *wrong_count(users_of(done, since), summary)]
     for name, (found, right, scale) in _compared(numbers, summary):
         if not _equal(found, right, scale):
             problems.append(f"{name}: the summary has {found}, jobs.csv makes it {right}")

@@ -24,6 +24,8 @@ KINDS = {
 """What can be begun, and how it is tried."""
 CHECKED = ("scheduler", "local", "predictor")
 """Those that `metasched check` takes."""
+LONGEST_NAME = 100
+"""Letters of a name: those of its files have more."""
 BASES = ("GlobalScheduler", "LocalScheduler", "Predictor", "A4Broker", "DiscoveryScheduler")
 """Classes that one's own are made from, whose names are taken."""
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -47,7 +49,7 @@ def new(kind: str, name: str, out: str) -> None:
     from experiments.run.replacing import replace_all, scratch
 
     of_class = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-    _check_name(name)
+    _check_name(name, of_class)
     _check_is_free(kind, name, of_class)
     suffix = "toml" if kind == "scenario" else "py"
     files = {f"{name}.{suffix}": f"{kind}.{suffix}", f"test_{name}.py": f"{kind}_test.py"}
@@ -76,9 +78,10 @@ def new(kind: str, name: str, out: str) -> None:
         click.echo(f"  {line}")
 
 
-def _check_name(name: str) -> None:
-    """Raise `GridError` unless a module of one's own can have a name."""
-    valid = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+def _check_name(name: str, of_class: str) -> None:
+    """Raise `GridError` unless a module of one's own can have a name, and its class one."""
+    valid = name.isidentifier() and name.isascii() and len(name) <= LONGEST_NAME
+    valid &= not any(map(keyword.iskeyword, (name, of_class)))
     if not valid or name != name.lower() or name.startswith(("_", "test_")):
         raise GridError(
             f"NAME: found {quoted(name)}; accepted: that of a module, such as my_policy"

@@ -108,6 +108,7 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
         "workload_model gives the jobs",
         lambda p, log: not log and p.workload_model != "laws",
     ),
+    (("nodes",), "there is no log", lambda p, log: not log and p.nodes == "log"),
     (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
     (("q",), "sizes is not powers-of-two", lambda p, log: not log and p.sizes != "powers-of-two"),
     (("request",), "there is no composition", lambda p, log: not log and not p.composition),

@@ -156,11 +156,17 @@ def _slider(field: FieldInfo, value: float) -> Control:
     step: float = 10.0 ** (math.floor(math.log10(value)) - 1)
     if whole:
         step = max(1, int(step))
-    bounds = [limit for each in field.metadata if (limit := getattr(each, "le", None)) is not None]
-    steps = min([2 * value, *bounds]) / step
+    limits = {
+        name: limit
+        for each in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if (limit := getattr(each, name, None)) is not None
+    }
+    least = min(value, max(step, limits.get("ge", step), limits.get("gt", 0.0) + step))
+    steps = min(2 * value, limits.get("le", math.inf), limits.get("lt", math.inf) - step) / step
     most = max(value, round(math.floor(steps + 1e-9) * step, 9))
     kind = "SliderInt" if whole else "SliderFloat"
-    return {"type": kind, "value": value, "min": step, "max": most, "step": step}
+    return {"type": kind, "value": value, "min": least, "max": most, "step": step}
 
 
 def _choices(annotation: Any) -> list[str]:

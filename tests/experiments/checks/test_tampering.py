@@ -263,6 +263,10 @@ def test_users_of_a_summary_are_worked_out_again(tmp_path):
         lambda found: found["metrics"].update(gini_wait=0.5),
         lambda found: found["users"].update(count=3),
         lambda found: found["users"]["largest"][1].update(mean_wait=3.0),
+        lambda found: found["users"]["largest"].clear(),
+        lambda found: found["users"]["largest"].pop(0),
+        lambda found: found["users"]["largest"].reverse(),
+        lambda found: found["users"]["largest"].append(found["users"]["largest"][0]),
     ):
         summary = json.loads(text)
         change(summary)

@@ -50,6 +50,8 @@ def test_each_kind_runs_and_passes_its_test(kind, tmp_path, monkeypatch):
     [
         (("scheduler", "class"), "NAME: found 'class'; accepted: that of a module, such as my_p"),
         (("local", "Bad-Name"), "NAME: found 'Bad-Name'; accepted: that of a module"),
+        (("scheduler", "none"), "NAME: found 'none'; accepted: that of a module, such as my_p"),
+        (("metric", 101 * "m"), "NAME: found 'mmm"),
         (("local", "../up"), "NAME: found '../up'; accepted: that of a module"),
         (("local", "test_x"), "NAME: found 'test_x'; accepted: that of a module"),
         (("local", "random"), "found random; accepted: another one, for there is a module already"),

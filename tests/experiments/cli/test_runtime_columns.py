@@ -147,3 +147,25 @@ def test_without_deadlines_muscle_names_no_cluster_on_which_jobs_cannot_run(grid
     (grid / "jobs.csv").write_text("job,arrival,size,runtime@C1,runtime@C2\n1,0,4,5,9\n2,3,4,7,9\n")
     ran = run("--set", "assign_deadlines=false", "--out", "out")
     assert "it sends the jobs to the largest cluster, C1\n" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("global_", "selection", "job"),
+    [
+        ("dll", "fpfs", "18,,5,,"),
+        ("b3", "fpfs", "20,,5,5,5"),  # of which 85 % are 17 processors, and C2 has 16
+        ("b3", "fcfs", "20,,5,5,5"),
+    ],
+)
+def test_jobs_that_their_clusters_have_no_room_for_are_rejected(global_, selection, job, grid):
+    clusters = [
+        f'[[clusters]]\nname = "C{i}"\nsize = {size}\n'
+        for i, size in ((1, 20), (2, 16), (3, 12), (4, 9))
+    ]
+    (grid / "platform.toml").write_text("".join(clusters))
+    columns = ",".join(f"runtime@C{i}" for i in range(1, 5))
+    (grid / "jobs.csv").write_text(f"arrival,size,{columns}\n0,{job}\n1,4,5,5,5,5\n2,4,5,5,5,5\n")
+    ran = run("--global", global_, "--set", f"selection={selection}", "--out", "out")
+    assert ran.exit_code == 0, ran.output
+    assert "1 job rejected" in ran.output
+    assert call("verify", "out").exit_code == 0

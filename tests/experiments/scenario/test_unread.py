@@ -153,6 +153,7 @@ from tests.experiments.scenario.test_notes import PLATFORM, told
         ),
         ({"start": "random", "mean_up_time": 900.0}, ("muscle", "titan"), ""),
         ({"start": "random"}, ("ect", "titan"), ""),
+        ({"nodes": "log"}, ("ect", "fcfs"), "nodes (there is no log)"),
     ],
 )
 def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, reasons):

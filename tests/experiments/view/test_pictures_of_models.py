@@ -195,6 +195,8 @@ def test_controls_are_of_what_a_scenario_sets():
     jobs = found["jobs"]
     assert [jobs[key] for key in ("type", "min", "max", "step")] == ["SliderInt", 10, 240, 10]
     assert found["local_share"]["max"] <= 1.0
+    assert controls(QUICKSTART.changed(population=50), 7)["population"]["min"] == 2
+    assert controls(QUICKSTART.changed(threshold=0.9), 7)["threshold"]["max"] < 1.0
     assert found["runtimes"]["values"][0] == "bounded-pareto"
     assert {"muscle", "dll"} <= set(found["global_scheduler"]["values"])
     assert "service_classes" not in found
