@@ -75,7 +75,8 @@ class Controls:
         self._dashboard.idle = self.pacing.idle
         if do is not None:
             do()
-            self._tell()
+        self._tell()  # also of being sent to the background, or fetched from there
+        if do is not None:
             self._dashboard.redraw()
 
     def _tell(self) -> None:

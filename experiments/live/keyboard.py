@@ -32,36 +32,25 @@ SHOW_CURSOR = b"\x1b[?25h"
 class Keyboard:
     """Gives each key as it is pressed, while it is entered; the terminal is as before afterwards.
 
-    Only in the foreground: a run that is sent to the background leaves the terminal alone.
-
-    Attributes
-    ----------
-    missing : str
-        Why there are no keys; empty if there are some.
+    Only in the foreground: a run that is in the background leaves the terminal alone.
     """
 
     def __init__(self) -> None:
-        self.missing = ""
+        self._missing = ""
         self._terminal: Any = None
         self._mode: list[Any] | None = None
         self._signals: dict[int, Any] = {}
         if not (sys.stdin is not None and sys.stdin.isatty()):
-            self.missing = "standard input is no terminal"
+            self._missing = "standard input is no terminal"
         elif not sys.stdout.isatty():
-            self.missing = "standard output is no terminal"
+            self._missing = "standard output is no terminal"
 
     def __enter__(self) -> Self:
-        if self.missing:
-            return self
-        from blessed import Terminal
-
-        self._terminal = Terminal()
-        if termios is not None:
-            self._mode = termios.tcgetattr(0)
-            if threading.current_thread() is threading.main_thread():
-                for name in ENDING:
-                    number = getattr(signal, name)
-                    self._signals[number] = signal.signal(number, self._end)
+        main = threading.current_thread() is threading.main_thread()
+        if not self._missing and termios is not None and main:
+            for name in ENDING:
+                number = getattr(signal, name)
+                self._signals[number] = signal.signal(number, self._end)
         self._listens()
         return self
 
@@ -69,6 +58,11 @@ class Keyboard:
         self._give_back()
         while self._signals:
             signal.signal(*self._signals.popitem())
+
+    @property
+    def missing(self) -> str:
+        """Why there are no keys now; empty if there are some."""
+        return self._missing or ("" if in_foreground(0) else "this is in the background")
 
     def wait(self, seconds: float) -> str:
         """Return the next key, or "" if none is pressed within some seconds.
@@ -79,27 +73,30 @@ class Keyboard:
             A character, or a name such as ``KEY_UP``.
         """
         try:
-            if self._terminal is not None and self._listens():
+            if self._listens():
                 key = self._terminal.inkey(seconds, ESCAPE_DELAY)
                 return key.name or str(key)
         except GONE:
-            self._terminal = None
+            self._missing = "the terminal is gone"
         sleep(seconds)
         return ""
 
     def _listens(self) -> bool:
         """Return whether keys come one by one; have them do so if the terminal is ours (again)."""
-        if self._mode is None:
-            return True
-        if not _in_foreground():
+        if self.missing:
             return False
-        if termios.tcgetattr(0)[3] & termios.ICANON:  # at first, and after Ctrl-Z
-            tty.setcbreak(0, termios.TCSANOW)
+        if self._terminal is None:
+            from blessed import Terminal
+
+            self._terminal = Terminal()
+            self._mode = None if termios is None else termios.tcgetattr(0)
+        if termios is not None and termios.tcgetattr(0)[3] & termios.ICANON:
+            tty.setcbreak(0, termios.TCSANOW)  # at first, and after Ctrl-Z
         return True
 
     def _give_back(self) -> None:
         with suppress(*GONE):
-            if self._mode is not None and _in_foreground():
+            if self._mode is not None and in_foreground(0):
                 termios.tcsetattr(0, termios.TCSANOW, self._mode)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
@@ -110,8 +107,9 @@ class Keyboard:
         os.kill(os.getpid(), number)
 
 
-def _in_foreground() -> bool:
+def in_foreground(descriptor: int) -> bool:
+    """Return whether a terminal is ours to draw on and to read keys from, as far as is known."""
     try:
-        return os.tcgetpgrp(0) == os.getpgrp()
-    except OSError:
-        return False
+        return termios is None or os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:  # no terminal from which we could be sent to the background
+        return True

@@ -136,7 +136,8 @@ def run(
     seed : int
         Of every random stream.
     live : bool or None
-        Show the dashboard; None: when stdout is a terminal and the run is long enough to see.
+        Show the dashboard; None: when stdout is a terminal, we are in its foreground, and the run
+        is long enough to see.
         True in a terminal: make the run last long enough to watch.
     pace : float, optional
         Simulated seconds a second of wall time, of the dashboard.
@@ -333,7 +334,7 @@ def _watched(
         return
     from experiments.live.controls import Controls
     from experiments.live.dashboard import Dashboard
-    from experiments.live.keyboard import Keyboard
+    from experiments.live.keyboard import Keyboard, in_foreground
 
     if watch is not None:
         watch.end()
@@ -346,12 +347,13 @@ def _watched(
     def update() -> None:
         nonlocal shown
         with _drawing():
-            if not shown and time.perf_counter() >= show_from:
+            ours = live is True or in_foreground(1)
+            if ours and not shown and time.perf_counter() >= show_from:
                 shown = True
                 dashboard.__enter__()
                 if dashboard.can_redraw:
                     controls.listen(keys.enter_context(Keyboard()))
-            if shown:
+            if ours and shown:
                 dashboard.update()
             controls.hold(stopping)
 

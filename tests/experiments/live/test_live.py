@@ -16,14 +16,26 @@ from pathlib import Path
 import pyte
 import pytest
 
+from experiments.live import keyboard
+from experiments.run import running
+from experiments.scenario.scenario import Scenario
+
 ROOT = Path(__file__).resolve().parents[3]
 CODE = "from experiments.cli.app import main; main()"
+BEHIND = """
+import os, subprocess, sys
+job = subprocess.Popen(sys.argv[1:], process_group=0)
+input()
+os.tcsetpgrp(0, job.pid)
+sys.exit(job.wait())
+"""
+"""Runs a command in the background of its terminal, and fetches it from there after Enter."""
 
 
 class Session:
     """A command on a terminal of 80x24, which gives it keys too if it is to have any."""
 
-    def __init__(self, *words, keys=False):
+    def __init__(self, *words, keys=False, behind=False):
         self.screen = pyte.Screen(80, 24)
         self._stream = pyte.ByteStream(self.screen)
         self._end, theirs = pty.openpty()
@@ -32,13 +44,14 @@ class Session:
         def begin():
             # Else a test that runs in the background would have Ctrl-C ignored.
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
             if keys:
                 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
         self.began = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CODE, *words],
+            [*([sys.executable, "-c", BEHIND] * behind), sys.executable, "-c", CODE, *words],
             cwd=ROOT,
             env=environment,
             stdin=theirs if keys else subprocess.DEVNULL,
@@ -83,8 +96,8 @@ class Session:
 def live():
     sessions = []
 
-    def start(*words, keys=False):
-        sessions.append(Session("run", *words, keys=keys))
+    def start(*words, **where):
+        sessions.append(Session("run", *words, **where))
         return sessions[-1]
 
     yield start
@@ -161,3 +174,24 @@ def test_without_a_terminal_for_them_there_are_no_keys(live):
     session.wait_for("no keys: standard input is no terminal")
     session.process.kill()
     session.end()
+
+
+def test_a_run_in_the_background_leaves_the_terminal_alone_until_it_is_fetched(live):
+    session = live("quickstart", "--pace", "0.001", keys=True, behind=True)
+    session.wait_for("no keys: this is in the background")
+    assert termios.tcgetattr(session._theirs) == session.modes
+    session.press("\n")
+    session.wait_for("space pauses  s step  + - 0.001 simulated s/s  ? help")
+    session.press(40 * "+")
+    assert session.end() == 0
+    assert session.restored
+
+
+@pytest.mark.parametrize("foreground", [True, False])
+def test_a_dashboard_comes_by_itself_in_the_foreground_alone(foreground, monkeypatch, capsys):
+    monkeypatch.setattr(keyboard, "in_foreground", lambda descriptor: foreground)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(running, "LONG_ENOUGH_TO_SEE", 0.0)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    running.run(Scenario.load("quickstart").changed(["jobs=20"]), live=None)
+    assert ("Clusters: " in capsys.readouterr().out) == foreground
