@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import cycle, takewhile
+from itertools import accumulate, cycle, takewhile
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -130,19 +130,15 @@ def sparkline(values: Sequence[float], width: int, glyphs: Glyphs) -> str:
 
 
 def fit(items: Sequence[str], width: int, separator: str = "   ") -> str:
-    """Return as many of the items, each whole, as fit beside each other, the first ones first.
+    """Return as many of the first items, each whole, as fit beside each other.
 
     Examples
     --------
-    >>> fit(["12 jobs", "3,456 messages", "ETA 0:05"], 20)
-    '12 jobs   ETA 0:05'
+    >>> fit(["12 jobs", "3,456 messages", "ETA 0:05"], 24), fit(["3,456 messages", "12 jobs"], 9)
+    ('12 jobs   3,456 messages', '')
     """
-    line = ""
-    for item in items:
-        longer = f"{line}{separator}{item}" if line else item
-        if cell_len(longer) <= width:
-            line = longer
-    return line
+    lines = accumulate(items, lambda line, item: f"{line}{separator}{item}")
+    return max(takewhile(lambda line: cell_len(line) <= width, lines), default="", key=len)
 
 
 def fill(items: Sequence[str], width: int) -> list[str]:

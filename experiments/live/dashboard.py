@@ -53,6 +53,8 @@ class Dashboard:
         Number of the job to follow; by default one after the other.
     prints : bool
         What this process prints goes to the console, too, above the picture.
+    before : float
+        Wall time that the run took before it was interrupted, s.
 
     Attributes
     ----------
@@ -81,6 +83,7 @@ class Dashboard:
         refresh: float = 4.0,
         follow: int | None = None,
         prints: bool = True,
+        before: float = 0.0,
     ) -> None:
         self.model = model
         self.console = console or Console()
@@ -91,8 +94,9 @@ class Dashboard:
         self._follower = Follower(model, follow)
         self._picture = Picture(model, title, self.console.options.ascii_only)
         self._size = self.console.size
-        self._began = self._due = perf_counter()
-        self._samples = deque([(self._began, jobs_done(model))], maxlen=SAMPLES)
+        self._due = perf_counter()
+        self._began = self._due - before
+        self._samples = deque([(self._due, jobs_done(model))], maxlen=SAMPLES)
         self._live = Live(
             console=self.console,
             auto_refresh=False,

@@ -11,7 +11,7 @@ from rich.text import Text
 from agents.model import GridModel
 from experiments.live import meanings
 from experiments.live.columns import Glyphs, rule
-from experiments.live.panels import Scrolled, cluster_columns, heads, job_columns
+from experiments.live.panels import Scrolled, cluster_columns, heads, job_columns, message_kinds
 from experiments.show.numbers import counted
 from grid.kernel.state import VACANT
 from grid.workloads.synthetic import BatchWorkload
@@ -53,8 +53,6 @@ def _explained(model: GridModel, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
     shown = set(heads(cluster_columns(model, glyphs, range(world.clusters))))
     live = np.flatnonzero(world.jobs["status"] != VACANT)
     of_jobs = set(heads(job_columns(model, world.platform.names, live)))
-    kinds = {kind for kind, count in world.messages.items() if count}
-    kinds |= {"scheduling"} if model.messages_posted else set()
     yield "The run", ""
     missing = {"round" if isinstance(model.workload, BatchWorkload) else "allocation"}
     missing |= set() if model.rounds else {"round", "allocation"}
@@ -69,7 +67,7 @@ def _explained(model: GridModel, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
         yield "Links", ""
         yield from meanings.LINKS.items()
     yield "Messages", ""
-    always = {"in flight", "sent"}
-    yield from ((term, told) for term, told in meanings.MESSAGES.items() if term in kinds | always)
+    kinds = {"in flight", "sent", *message_kinds(model)}
+    yield from ((term, told) for term, told in meanings.MESSAGES.items() if term in kinds)
     yield "Jobs (key j)", ""
     yield from ((term, told) for term, told in meanings.JOBS.items() if term in of_jobs)

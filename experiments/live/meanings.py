@@ -63,4 +63,5 @@ MESSAGES = {
     "transfer": "jobs sent from broker to broker",
     "advertisement": "what brokers told of a cluster's resources",
     "scheduling": "seed schedules and reports between the levels",
+    "discovery": "what brokers ask and tell each other of resources",
 }

@@ -84,6 +84,7 @@ def clusters_panel(
         ]
         lines.append(Text(fit(items, width, ", ")))
     explained = [BRIEF[head] for head in heads(columns) if head in BRIEF]
+    explained = [each for each in explained if len(each) <= width]
     if explained and len(lines) < height:
         lines.append(Text(fit(explained, width, "; "), "dim"))
     return lines
@@ -273,8 +274,7 @@ def messages_panel(
     if height < 2:
         return []
     heading = f"Messages: {model.in_flight:,} in flight, {model.messages:,} sent"
-    kinds = model.world.messages | {"scheduling": model.messages_posted}
-    counts = fill([f"{kind} {count:,}" for kind, count in kinds.items() if count], width)
+    counts = fill([f"{kind} {count:,}" for kind, count in message_kinds(model).items()], width)
     lines = [rule(heading, width, glyphs)]
     if height - 1 - len(counts) >= 2:
         lines += [Text(line, "dim") for line in counts]
@@ -286,6 +286,12 @@ def messages_panel(
         style = _STYLES[each.order]
         lines.append(Text.assemble((time.rjust(column), "dim"), "  ", (words, style)))
     return lines
+
+
+def message_kinds(model: GridModel) -> dict[str, int]:
+    """Return how many messages of each kind were sent, of those of which there were any."""
+    between = {"scheduling": model.messages_posted, "discovery": model.discovery_messages}
+    return {kind: count for kind, count in {**model.world.messages, **between}.items() if count}
 
 
 def _history(cluster: ClusterAgent) -> Sequence[float]:

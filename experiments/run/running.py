@@ -264,7 +264,7 @@ def _go_on(under_way: UnderWay, display: Display) -> None:
     began = time.perf_counter()
     with (
         _stop_in_order(model) as stopping,
-        _watched(model, under_way.scenario.name, display, stopping) as shown,
+        _watched(model, under_way.scenario.name, display, stopping, before) as shown,
     ):
         update, unseen = shown
         while model.running and not interrupted:
@@ -321,6 +321,7 @@ def _watched(
     title: str,
     display: Display,
     stopping: Callable[[], bool],
+    before: float,
 ) -> Iterator[tuple[Callable[[], None], Callable[[], AbstractContextManager[None]]]]:
     """Give what is to be called after each step, to keep the dashboard up to date.
 
@@ -338,7 +339,7 @@ def _watched(
 
     if watch is not None:
         watch.end()
-    dashboard = Dashboard(model, title, follow=display.follow)
+    dashboard = Dashboard(model, title, follow=display.follow, before=before)
     to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
     controls = Controls(dashboard, pace if to_watch or pace is not None else math.inf)
     show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)

@@ -56,7 +56,10 @@ def test_names_that_begin_alike_stay_apart(common, width):
 
 @given(st.lists(st.integers(0, 10**9).map(str)), st.integers(12, 60))
 def test_items_stay_whole(items, width):
-    assert set(fit(items, width).split()) <= set(items)
+    kept = fit(items, width).split()
+    assert kept == items[: len(kept)]
+    assert len(fit(items, width)) <= width
+    assert kept == items or len("   ".join(items[: len(kept) + 1])) > width
     lines = fill(items, width)
     assert all(len(line) <= width for line in lines)
     assert " ".join(lines).replace(",", "").split() == items

@@ -15,8 +15,15 @@ from experiments.live.columns import UNICODE
 from experiments.live.controls import Controls
 from experiments.live.dashboard import Dashboard
 from experiments.live.help import help_panel
-from experiments.live.panels import NOT_SCROLLED, cluster_columns, heads, job_columns
+from experiments.live.panels import (
+    NOT_SCROLLED,
+    cluster_columns,
+    heads,
+    job_columns,
+    messages_panel,
+)
 from experiments.live.picture import CLUSTERS, HELP, JOBS, OVERVIEW, Picture, View
+from experiments.scenario.scenario import Scenario
 from tests.experiments.watched import UNKNOWN, Screen, grid_of
 
 
@@ -186,3 +193,14 @@ def test_each_heading_is_explained():
         assert f"\n{term} " not in text
     assert set(meanings.BRIEF) <= meanings.CLUSTERS.keys()
     assert all(isinstance(line, Text) for line in help_panel(model, UNICODE, 30, 9, NOT_SCROLLED))
+
+
+def test_the_kinds_of_messages_add_up_and_are_explained():
+    model = Scenario.load("hierarchy").changed("jobs=20", global_scheduler="a4").model(0)
+    model.run()
+    _, told = messages_panel(model, (), UNICODE, 200, 9)
+    kinds = dict(each.replace(",", "").split() for each in told.plain.split(", "))
+    assert int(kinds["discovery"]) == model.discovery_messages > 0
+    assert sum(map(int, kinds.values())) == model.messages
+    text = "\n".join(line.plain for line in help_panel(model, UNICODE, 100, 90, NOT_SCROLLED))
+    assert all(f"\n{kind} " in text for kind in kinds)

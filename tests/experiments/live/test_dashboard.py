@@ -114,6 +114,17 @@ def test_rate_and_eta_come_from_jobs_done_since_the_first_ones(wall):
     assert dashboard._progress().rate == 400 / (wall.now - 100.0)
 
 
+def test_what_a_run_took_before_it_was_interrupted_counts_in_the_end(wall):
+    model = grid_of(4)
+    model.step()
+    console = Console(file=io.StringIO(), width=80, height=24)
+    dashboard = Dashboard(model, "a run", console, before=30.0)
+    wall.now += 10.0
+    model.run()
+    progress = dashboard._progress()
+    assert (progress.rate, progress.elapsed) == (400 / 40.0, 40.0)
+
+
 # Consoles -----------------------------------------------------------------------------------------
 
 

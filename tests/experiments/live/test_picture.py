@@ -110,6 +110,16 @@ def test_clusters_come_before_the_story_and_that_before_links_and_messages(midwa
         assert ("Messages: " in text) == (height >= 19)
 
 
+def test_what_is_cut_of_a_line_is_its_end(midway):
+    model, _ = midway[4]
+    line = Line(36.2, ["waits for MUSCLE to say where it goes", "one of 17 jobs"])
+    progress = Progress((), None, None, Story("Following job 7", [line]))
+    text = "\n".join(plain(model, 40, 24, progress))
+    assert "\n36.2  waits for MUSCLE to say where it…\n" in text
+    assert "one of" not in text
+    assert "running" not in next(each for each in plain(model, 30, 8) if "more clusters" in each)
+
+
 def test_a_link_with_demand_makes_the_panel_grow(midway):
     model, log = midway[4]
     lines = plain(model, 80, 40, Progress(log, None, None, None))

@@ -13,6 +13,7 @@ import pytest
 
 from experiments.run import checkpoints, resume, run
 from experiments.run.checkpoints import Saving, read
+from experiments.run.running import Display
 from experiments.scenario.scenario import Scenario
 from tests.experiments.commands import call
 
@@ -324,8 +325,12 @@ def test_a_checkpoint_that_is_due_ends_a_long_step(tmp_path):
     assert one == other
 
 
-def test_from_python_as_the_docs_say(tmp_path):
+def test_from_python_as_the_docs_say(tmp_path, capsys):
     path = tmp_path / "q.cp"
     scenario = Scenario.load("quickstart").changed(jobs=50, step=10.0)
     whole = run(scenario, saving=Saving(str(path), every=1e-6))
     assert resume(read(path)).summary()["metrics"] == whole.summary()["metrics"]
+    under_way = read(path)
+    under_way.wall = 7260.0
+    resume(under_way, Display(live=True))
+    assert "running for 2.02 h" in capsys.readouterr().out
