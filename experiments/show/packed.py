@@ -57,7 +57,7 @@ def data_of(
     used: dict[str, tuple[list[str], Any]],
     unequal: tuple[Floats, dict[str, dict[str, Floats]]],
 ) -> dict[str, Any]:
-    """Return the jobs of a run, where they ran, and what there was over time.
+    """Return the jobs of a run, some completed, where they ran, and what there was over time.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def data_of(
         "place": place,
         "shares": {name: names for name, (names, _) in used.items()},
         "unequal": [*of_columns],
-        "from": float(arrival.min(initial=np.inf)) if len(arrival) else 0.0,
-        "to": float(np.nanmax(finish)) if ran.completed.any() else 1.0,
+        "from": float(arrival.min()),
+        "to": float(np.nanmax(finish)),
         "clusters": clusters,
         "links": names,
         "arrays": {name: pack(values) for name, values in arrays.items()},

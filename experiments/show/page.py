@@ -52,14 +52,15 @@ def page_of(runs: Sequence[Ran]) -> str:
     runs = told_apart(runs)
     single = runs[0] if len(runs) == 1 else None
     columns = WHOSE if single else WHOSE[:1]  # several runs are compared by users alone
-    used, unequal = shares(runs, columns), [ginis(ran, columns) for ran in runs]
+    drawn = [ran for ran in runs if ran.completed.any()]
+    used, unequal = shares(drawn, columns), [ginis(ran, columns) for ran in drawn]
     charts = [
         {
             "place": f"gantt{index}",
             "heading": f"{ran.name}: {ran.policy}",
             "splits": bool(ran.split.any()),
         }
-        for index, ran in enumerate(runs)
+        for index, ran in enumerate(drawn)
     ]
     title = single.summary["scenario"] if single else " / ".join(ran.name for ran in runs)
     return templates().get_template("runs.html").render(
@@ -69,18 +70,18 @@ def page_of(runs: Sequence[Ran]) -> str:
         figures=figures(single.summary) if single else {},
         found=found(single) if single else compared(runs),
         charts=charts,
-        restarted=any(ran.restarted for ran in runs),
-        carried=any(carries(ran) and len(ran.timeline) for ran in runs),
+        restarted=any(ran.restarted for ran in drawn),
+        carried=any(carries(ran) and len(ran.timeline) for ran in drawn),
         saturated=any(
-            link["saturated"] > 0 and len(ran.timeline) for ran in runs for link in ran.links
+            link["saturated"] > 0 and len(ran.timeline) for ran in drawn for link in ran.links
         ),
-        rates={name: of for name, of in RATES.items() if any(name in ran.rates for ran in runs)},
+        rates={name: of for name, of in RATES.items() if any(name in ran.rates for ran in drawn)},
         shares=[
             {"by": name, "run": index, "of": "" if single else f": {ran.name}"}
-            for index, ran in enumerate(runs)
+            for index, ran in enumerate(drawn)
             for name in used[index]
         ],
-        warmed=any(ran.warm_up.any() for ran in runs),
+        warmed=any(ran.warm_up.any() for ran in drawn),
         unequal=listed([by for by in WHOSE if any(by in of for _, of in unequal)], "or"),
         tables=_tables(runs),
         limits=limits(runs),
@@ -88,9 +89,10 @@ def page_of(runs: Sequence[Ran]) -> str:
             {
                 "runs": [
                     data_of(ran, f"gantt{index}", used[index], unequal[index])
-                    for index, ran in enumerate(runs)
+                    for index, ran in enumerate(drawn)
                 ],
-                "distributions": distributions(runs),
+                "several": not single,
+                "distributions": distributions(runs) if drawn else [],
                 **clock(runs),
             }
         ),
@@ -277,7 +279,8 @@ def cluster_table(summary: dict[str, Any]) -> Table:
 def _of_clusters(*summaries: dict[str, Any]) -> str:
     """Return what the numbers of clusters are of."""
     split = any(each["metrics"]["coallocated"] for each in summaries)
-    return f"{SPLIT_JOBS if split else ''}{OF_CLUSTERS}"
+    some = any(each["jobs"]["completed"] for each in summaries)
+    return f"{SPLIT_JOBS if split else ''}{OF_CLUSTERS if some else ''}"
 
 
 def _table(

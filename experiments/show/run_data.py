@@ -313,8 +313,8 @@ def shares(
     for name in columns:
         told = [at for at, ran in enumerate(runs) if name in ran.jobs and ran.completed.any()]
         used = [
-            (ran.jobs["size"] * (ran.jobs["finish"] - ran.jobs["start"])).groupby(ran.jobs[name])
-            for ran in (runs[at] for at in told)
+            (jobs["size"] * (jobs["finish"] - jobs["start"])).groupby(jobs[name])
+            for jobs in (runs[at].jobs[runs[at].completed] for at in told)
         ]
         if not used:
             continue

@@ -60,16 +60,21 @@ def _service(ran: Ran) -> Iterator[Sentence]:
     )
     if not len(ran.waits):
         return
-    yield Sentence(
-        f"A job waited {duration(metrics['mean_wait'])} on average; the median was "
-        f"{duration(float(np.median(ran.waits)))}, the 95th percentile "
-        f"{duration(metrics['p95_wait'])}, the longest wait {duration(metrics['max_wait'])}. "
-        f"{_at_once(ran)}"
-    )
-    yield Sentence(
-        f"The mean bounded slowdown was {number(metrics['mean_bounded_slowdown'])}, the 95th "
-        f"percentile {number(metrics['p95_bounded_slowdown'])}."
-    )
+    mean, slowed = duration(metrics["mean_wait"]), number(metrics["mean_bounded_slowdown"])
+    if len(ran.waits) == 1:
+        yield Sentence(f"The only job that counts waited {mean}. {_with_latency(ran)}".rstrip())
+        yield Sentence(f"Its bounded slowdown was {slowed}.")
+    else:
+        yield Sentence(
+            f"A job waited {mean} on average; the median was "
+            f"{duration(float(np.median(ran.waits)))}, the 95th percentile "
+            f"{duration(metrics['p95_wait'])}, the longest wait {duration(metrics['max_wait'])}. "
+            f"{_at_once(ran)}"
+        )
+        yield Sentence(
+            f"The mean bounded slowdown was {slowed}, the 95th percentile "
+            f"{number(metrics['p95_bounded_slowdown'])}."
+        )
     if metrics.get("deadlines_met") is not None:
         drawn = drawn_words(ran.summary.get("deadlines"))
         of = (
@@ -84,11 +89,14 @@ def _service(ran: Ran) -> Iterator[Sentence]:
 
 def _at_once(ran: Ran) -> str:
     share = float(np.mean(ran.waits == 0))
+    words = f"{percent(share)} of them did not wait. " if share else ""
+    return f"{words}{_with_latency(ran)}".rstrip() or "All had to wait."
+
+
+def _with_latency(ran: Ran) -> str:
     links = ran.summary["platform"]["links"]
     late = ran.summary["parameters"].get("latency") or any(link["latency"] for link in links)
-    words = [f"{percent(share)} of them did not wait."] if share else []
-    words += ["Waits include the latency of the brokers' messages."] if late else []
-    return " ".join(words) or "All had to wait."
+    return "Waits include the latency of the brokers' messages." if late else ""
 
 
 def rates_of_jobs(summary: dict[str, Any]) -> str:
@@ -96,7 +104,7 @@ def rates_of_jobs(summary: dict[str, Any]) -> str:
     useless = next((each for each in summary.get("notes", ()) if each.startswith(USELESS)), "")
     if summary["parameters"].get("speeds") and not re.search(r"\bspeeds\b", useless):
         return OWN_RATES
-    if summary.get("execution_times"):
+    if summary.get("execution_times") and "served" not in summary:
         return "Jobs brought an execution time for each cluster, whatever its rate."
     return ""
 
@@ -292,13 +300,19 @@ def hidden_by_windows(runs: list[Ran]) -> list[str]:
 def limits(runs: list[Ran]) -> list[Sentence]:
     """Return what charts and numbers of runs cannot tell."""
     told = "as it was" if all(ran.real for ran in runs) else "as simulated"
+    what, tells = "These are single runs", "they do"
+    if len(runs) == 1:
+        what, tells = "This is a single run", "it does"
+    chance = f"{what}: how much of a number is chance, {tells} not tell. {_more(runs)}"
+    if not any(ran.summary["jobs"]["completed"] for ran in runs):
+        return [Sentence(chance)]  # nothing is drawn
     lines = [
         "Results count the processors of a job on each cluster and do not name them. The chart "
         "gives each job the lowest that are free, completions before starts at one instant: when "
         f"and where a job ran is {told}, on which of the processors is not.",
         "From afar a pixel of the chart stands for many jobs; it is as dark as its processors were "
         "in use.",
-        f"These are single runs: how much of a number is chance, they do not tell. {_more(runs)}",
+        chance,
     ]
     if any(len(ran.summary["platform"].get("clusters", ())) > 1 for ran in runs):
         lines.append(

@@ -80,6 +80,7 @@ def as_run(folder: Path) -> Iterator[Path]:
         summary["notes"] = [*noted, *summary.get("notes", ())]
         summary["parameters"] = {"mode": "open"}  # others are of simulations
         summary.pop("origins", None)  # nobody submits jobs through a site
+        summary.pop("cleaning", None)  # of the table of jobs, which is no log
         (out / SUMMARY).write_text(json.dumps(summary), encoding="utf-8")
         yield out
 

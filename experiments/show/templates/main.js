@@ -9,7 +9,7 @@ async function main() {
     const root = document.getElementById(each.place);
     page.distributions.push(shareCurves(root, each.series, each.least, each.unit));
   }
-  if (told.runs?.length) await runs(told.runs, page);
+  if (told.runs?.length) await runs(told.runs, told.several, page);
   const draw = () => {
     page.view?.drawAll();
     page.distributions.forEach((each) => each.draw());
@@ -26,7 +26,7 @@ async function main() {
   document.documentElement.dataset.ready = "yes";
 }
 
-async function runs(told, page) {
+async function runs(told, several, page) {
   for (const run of told) Object.assign(run, await unpackAll(run.arrays));
   const ends = told.flatMap((run) => [run.from, run.to]);
   const view = new View(Math.min(...ends), Math.max(...ends), page.zero);
@@ -38,7 +38,6 @@ async function runs(told, page) {
   for (const run of told) {
     page.charts.push(new Gantt(document.getElementById(run.place), run, view));
   }
-  const several = told.length > 1;
   const percent = (value) => `${(100 * value).toFixed(1)} %`;
   const used = told.flatMap((run) => {
     const { job, count, cluster, start, finish } = run;

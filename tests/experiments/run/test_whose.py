@@ -99,6 +99,12 @@ def test_the_same_users_are_shown_of_several_runs(out):
     assert shares([one])[0]["user"][0] == names[::-1]
 
 
+def test_those_whose_jobs_were_all_rejected_have_used_nothing(out):
+    ran = Ran.read(out)
+    ran.jobs.loc[1, ["start", "finish"]] = np.nan
+    assert [*shares([ran])[0]] == ["partition", "qos"]
+
+
 def test_gini_coefficients_over_time_end_at_those_of_the_summary(out):
     ran = Ran.read(out)
     bounds, found = ginis(ran)

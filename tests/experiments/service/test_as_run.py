@@ -15,15 +15,20 @@ from .served import GRID, served
 
 
 def test_deadlines_of_jobs_that_failed_are_told(grid, state):
-    """And a time that is too long for a table of jobs at the rate of its site is none there."""
+    """And a time that is too long for a table of jobs at the rate of its site is none there.
+
+    That another was too short is nothing to clean.
+    """
     grid.write_text(GRID.replace('"B"', '"B"\nrate = 0.5'))
-    served(grid, state, {"command": ["false"], "deadline": 3600.0})
+    late = {"command": ["sh", "-c", "sleep 0.3; false"], "time_s": 0.1}
+    served(grid, state, late | {"deadline": 3600.0})
     with closing(Store(state)) as store:
         store.add(["true"], 1, 1e12, only="B")
     served(grid, state)
     with as_run(state) as out:
-        notes = json.loads((out / "summary.json").read_text())["notes"]
-    assert "deadlines met: by whoever ended in time, without success, too" in notes
+        summary = json.loads((out / "summary.json").read_text())
+    assert "deadlines met: by whoever ended in time, without success, too" in summary["notes"]
+    assert "cleaning" not in summary
 
 
 def test_policies_that_started_nothing_have_served_nothing(history):
@@ -47,6 +52,7 @@ def test_pages_and_pictures_of_real_jobs(history, tmp_path):
         "as simulated",
         ">prediction<",
         "By origin",
+        "brought an execution time",
     ):
         assert word not in text
     assert str(history / "jobs.db") in text

@@ -238,6 +238,21 @@ def test_runs_are_compared(browser, folder):
     opened.page.close()
 
 
+def test_nothing_is_drawn_of_a_run_that_completed_no_job(browser, folder, tmp_path):
+    log, none, page = (tmp_path / name for name in ("log.csv", "none", "page.html"))
+    log.write_text("arrival,size,runtime\n7,400,100\n")
+    words = "run", "site", "--set", "nodes=8", "--workload", str(log), "--out", str(none)
+    assert CliRunner().invoke(main, words).exit_code == 1
+    for others in ([], [folder / "b3"]):
+        call("report", none, *others, "-o", page)
+        opened = Opened(browser, page, viewport={"width": 1200, "height": 900})
+        for told in ("Charts show", "Over time", "are spread", "own idle-time are", "a pixel of"):
+            assert (told in opened.text("body")) == bool(others)
+        assert opened.page.locator("#used .legend").all_inner_texts() == ["b3"][: len(others)]
+        assert opened.troubles == []
+        opened.page.close()
+
+
 def test_text_of_logs_does_nothing(browser, folder, tmp_path):
     result = tmp_path / "<img src=x onerror='window.hurt = 3'>"
     result.mkdir()
@@ -313,10 +328,9 @@ def test_a_study_fits_a_phone(browser, study):
 def test_replications_are_advised_where_they_tell_something():
     def told(workload):
         summary = {"workload": workload, "parameters": {}, "platform": {}, "local": "easy"}
-        summary["simulated_s"] = 9.0
-        return " ".join(
-            sentence.text for sentence in limits([SimpleNamespace(summary=summary, real="")])
-        )
+        summary |= {"simulated_s": 9.0, "jobs": {"completed": 1}}
+        ran = SimpleNamespace(summary=summary, real="")
+        return " ".join(sentence.text for sentence in limits([ran]))
 
     assert "Replications do (metasched run ... --replications 10)" in told(None)
     assert "Replications do" not in told("mine.swf")

@@ -41,6 +41,20 @@ def test_of_a_few_jobs_no_share_is_told_that_they_do_not_have(ran):
     assert "the 95th percentile 1.62." in told
 
 
+def test_of_one_job_no_share_is_told_and_no_mean(ran):
+    one = changed(ran, rows=range(1), mean_wait=5.0, mean_bounded_slowdown=1.5)
+    told = words(one)
+    assert "The only job that counts waited 5 s." in told
+    assert "Its bounded slowdown was 1.50." in told
+    assert "the median was" not in told
+    assert "of them" not in told
+
+
+def test_one_run_is_a_single_run(ran):
+    assert any("This is a single run: how much" in each.text for each in limits([ran]))
+    assert any("These are single runs: how much" in each.text for each in limits([ran, ran]))
+
+
 def test_of_a_few_jobs_no_cluster_is_named(ran):
     told = use(ran, 0.355, 0.061, 0.05, 0.04, jobs=9)
     assert "busiest" not in told
