@@ -20,6 +20,7 @@ from experiments.papers.maxutil.paper_tables import (
     Row,
 )
 from experiments.sweeps.sweep import Run
+from grid.reading import digest
 
 JOBS = 4_000_000
 """Of a run at scale 1."""
@@ -249,4 +250,6 @@ def run(point: Point, scale: float, seed: int) -> Run:
     else:
         whole = FullQueue(system, jobs, 0.0 if start else THRESHOLD, *point.queue)
     few = max(math.ceil(PROBE * share), 3 * point.waiting, 3 * start)
-    return Run(whole, seed, kind, whole.cut(few))
+    logs = {each for each in (system.law, system.service) if each.startswith(LOG)}
+    files = " ".join(digest(each.removeprefix(LOG)) for each in sorted(logs))
+    return Run(whole, seed, kind, whole.cut(few), files=files)

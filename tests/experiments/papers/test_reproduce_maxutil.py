@@ -182,6 +182,16 @@ def test_jobs_of_logs_are_drawn_as_the_paper_does(log):
     assert log_points(None, None) == {}
 
 
+def test_runs_of_a_log_are_told_from_those_of_what_it_was(log, tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(log.read_text())
+    points = log_points(path, path)
+    before = {name: run(each, 1.0, 0).key for name, each in points.items()}
+    assert before == {name: run(each, 1.0, 0).key for name, each in points.items()}
+    path.write_text("\n".join(log.read_text().splitlines()[:2]))
+    assert all(run(each, 1.0, 0).key != before[name] for name, each in points.items())
+
+
 def test_statistics_of_a_log(log):
     rows = {(table, jobs): rest for table, jobs, *rest in Log.read("DAS", log).statistics()}
     assert rows["sizes", "DAS: all"][:2] == [5, pytest.approx(311 / 5)]
