@@ -36,7 +36,7 @@ from grid.errors import GridError
 )
 @click.option(
     "--time-limit",
-    type=Number(0, whole=False, above=True),
+    type=Number(0, whole=False, above=True, endless=True),
     default=60,
     show_default=True,
     metavar="S",
@@ -111,7 +111,7 @@ def oas(
 @workload_now_option
 @click.option(
     "--time-limit",
-    type=Number(0, whole=False, above=True),
+    type=Number(0, whole=False, above=True, endless=True),
     default=10,
     show_default=True,
     metavar="S",

@@ -29,13 +29,20 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8
         Only integers are accepted.
     above : bool
         `least` itself is not accepted.
+    endless : bool
+        Infinity is accepted: no limit.
     """
 
     def __init__(
-        self, least: float = -math.inf, *, whole: bool = True, above: bool = False
+        self,
+        least: float = -math.inf,
+        *,
+        whole: bool = True,
+        above: bool = False,
+        endless: bool = False,
     ) -> None:
         self.name = "integer" if whole else "float"
-        self.least, self.above = least, above
+        self.least, self.above, self.endless = least, above, endless
         self._read = int if whole else float
         bound = "" if least == -math.inf else f"{' above' if above else ' from'} {least:g}"
         self.accepted = f"a {'whole ' if whole else ''}number{bound}"
@@ -54,7 +61,8 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8
             number = self._read(str(value))
         except ValueError:
             number = math.nan
-        if number > self.least if self.above else number >= self.least:
+        enough = number > self.least if self.above else number >= self.least
+        if enough and (self.endless or number < math.inf):
             return number
         name = "number" if param is None else _name(param)
         raise GridError(f"{name}: found {str(value)!r}; accepted: {self.accepted}")

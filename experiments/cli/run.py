@@ -52,7 +52,7 @@ class _Asked:
 @click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
 @click.option(
     "--pace",
-    type=Number(0, whole=False, above=True),
+    type=Number(0, whole=False, above=True, endless=True),
     metavar="X",
     help="Live: X simulated seconds a second (default: in a terminal, a run of 30 s at least).",
 )
