@@ -244,7 +244,7 @@ def as_drawn(laws: str, zero: float, draws: int | None, dependent: bool) -> str:
     >>> as_drawn("U[1,12]", 0.3, 2, True)
     'U[1,12], absent with probability 0.3, 2 added up, split evenly'
     """
-    absent = f", absent with probability {zero:g}" if zero else ""
+    absent = f", absent with probability {zero}" if zero else ""
     added = "" if draws is None else f", {draws} added up"
     return f"{laws}{absent}{added}{', split evenly' if dependent else ''}"
 

@@ -56,6 +56,33 @@ def checked_density(law: npt.ArrayLike, sizes: Sequence[int]) -> npt.NDArray[np.
     return found
 
 
+def of_jobs(law: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the probabilities of sizes of those draws that are jobs: not 0 on all clusters.
+
+    Raises
+    ------
+    GridError
+        If there are none.
+
+    Examples
+    --------
+    >>> of_jobs(np.array([0.5, 0.25, 0.25]))
+    array([0. , 0.5, 0.5])
+    """
+    if not law.flat[0]:
+        return law
+    jobs = law.copy()
+    jobs.flat[0] = 0.0
+    if not jobs.any():
+        raise no_job()
+    return jobs / jobs.sum()
+
+
+def no_job() -> GridError:
+    """Return the error of sizes that are 0 only."""
+    return GridError("sizes of jobs: found 0 only; accepted: some processors")
+
+
 def mean_of(law: npt.NDArray[np.float64]) -> float:
     """Return the mean sum of sizes whose probability is ``law[n_1, ..., n_C]``.
 

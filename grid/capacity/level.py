@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from grid.errors import GridError
-
 _NEGLIGIBLE = 1e-13
 
 
@@ -61,12 +59,7 @@ def capacity_of(
         Service is deterministic and jobs start and end in step (eq. 4); else it is exponential
         (eq. 2).
     blank : float
-        Probability that a draw asks for no processor and is no job.
-
-    Raises
-    ------
-    GridError
-        If no draw is a job.
+        Probability, below 1, that a draw asks for no processor and is no job.
 
     Notes
     -----
@@ -76,8 +69,6 @@ def capacity_of(
     eq. 4, M = sum of F^(i)(N) is one less than the draws up to the first job that does not fit, of
     which a share 1 - blank is jobs.
     """
-    if blank > 1 - 1e-9:
-        raise GridError("sizes of jobs: found 0 only; accepted: some processors")
     total = 0.0
     for i, fit in enumerate(fits, 1):
         if slotted:

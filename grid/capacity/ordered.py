@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.capacity.cost import check_cost, jobs_at_once
-from grid.capacity.density import checked_density, mean_of
+from grid.capacity.density import checked_density, mean_of, no_job, of_jobs
 from grid.capacity.level import Capacity, capacity_of
 
+_RARE = 30
+"""Jobs that do not come, though so many are due in the mean, as seldom as is negligible."""
 _CALL, _TRANSFORM = 3e-5, 2e-9
 """CPU seconds of a convolution by fast Fourier transforms, and for each point and stage of it."""
 
@@ -40,6 +42,8 @@ def ordered_capacity(
     Notes
     -----
     Since components are independent, F^(i)(N) is the product over the clusters j of F_j^(i)(N_j).
+    Those of jobs alone are not, so that draws which are none count as well if there are several
+    clusters.
 
     Examples
     --------
@@ -52,11 +56,16 @@ def ordered_capacity(
     0.9286
     """
     laws = [checked_density(law, (size,)) for law, size in zip(components, sizes, strict=True)]
+    if len(laws) == 1:
+        laws = [of_jobs(laws[0])]
     blank = math.prod(float(law[0]) for law in laws)
+    if blank == 1.0:
+        raise no_job()
     least = sum(int(np.flatnonzero(law)[0]) for law in laws)
     mean = math.fsum(mean_of(law) for law in laws)
     tables = [(size,) for size in sizes]
-    check_convolution(tables, jobs_at_once(sum(sizes), mean, least))
+    jobs = jobs_at_once(sum(sizes), mean / (1.0 - blank), least)
+    check_convolution(tables, (jobs + _RARE * blank) / (1.0 - blank))
     fits = (math.prod(parts) for parts in zip(*map(_fits, laws, tables), strict=True))
     return capacity_of(fits, mean, sum(sizes), slotted, blank)
 
@@ -90,11 +99,11 @@ def joint_capacity(joint: npt.ArrayLike, slotted: bool = False) -> Capacity:
     """
     law = np.asarray(joint, dtype=np.float64)
     sizes = tuple(length - 1 for length in law.shape)
-    law = checked_density(law, sizes)
+    law = of_jobs(checked_density(law, sizes))
     mean = mean_of(law)
     least = int(np.argwhere(law).sum(axis=1).min())
     check_convolution([sizes], jobs_at_once(sum(sizes), mean, least))
-    return capacity_of(_fits(law, sizes), mean, sum(sizes), slotted, float(law.flat[0]))
+    return capacity_of(_fits(law, sizes), mean, sum(sizes), slotted)
 
 
 def check_convolution(tables: Sequence[Sequence[int]], jobs: float = 1) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.capacity.cost import check_cost, multisets
-from grid.capacity.density import checked_density
+from grid.capacity.density import checked_density, no_job
 from grid.capacity.ordered import check_convolution
 from grid.errors import GridError
 
@@ -24,12 +24,15 @@ def non_increasing(largest: int, length: int) -> npt.NDArray[np.int64]:
     >>> non_increasing(2, 2).tolist()
     [[0, 0], [1, 0], [1, 1], [2, 0], [2, 1], [2, 2]]
     """
-    rows = np.arange(largest + 1)[:, None]
-    for _ in range(length - 1):
-        counts = rows[:, -1] + 1
+    rows = np.empty((math.comb(largest + length, length), length), np.int64)
+    column = np.array([largest])
+    for k in range(length):
+        counts = column + 1
         first = np.repeat(np.cumsum(counts) - counts, counts)
         column = np.arange(counts.sum()) - first
-        rows = np.column_stack((np.repeat(rows, counts, axis=0), column))
+        after = length - 1 - k
+        ends = np.array([math.comb(n + after, after) for n in range(largest + 1)])
+        rows[:, k] = np.repeat(column, ends[column])  # each once for each way to go on
     return rows
 
 
@@ -162,7 +165,7 @@ class Requests:
         """Return the draws that are jobs."""
         jobs = components[:, 0] > 0
         if not jobs.any():
-            raise GridError("sizes of jobs: found 0 only; accepted: some processors")
+            raise no_job()
         found = probabilities[jobs]
         return cls(components[jobs], found / found.sum(), size)
 

@@ -190,6 +190,13 @@ def test_what_changes_the_number_is_in_the_heading():
         assert told in " ".join(result.output.split()), result.output
 
 
+def test_a_probability_near_1_is_told_as_it_is():
+    words = ["--dist", "U[1,4]", "--clusters", "1", "--zero", "0.9999999999"]
+    for request in ("ordered", "unordered", "total"):
+        result = CliRunner().invoke(main, ["maxutil", request, *words])
+        assert "absent with probability 0.9999999999 on" in " ".join(result.stdout.split())
+
+
 def test_what_people_see():
     result = CliRunner().invoke(main, ["maxutil", "unordered", "--dist", "U[1,14]"])
     assert result.exit_code == 0

@@ -90,6 +90,15 @@ def test_a_draw_that_is_no_job_changes_nothing_in_a_table_of_jobs():
     )
 
 
+def test_draws_that_are_hardly_ever_jobs_take_no_longer():
+    law = parse_sizes("U[1,4]", 32).density()
+    plain = total_capacity([law], 32)
+    rare = ordered_capacity([with_zero(law, 1 - 1e-12)], [32])
+    assert (rare.mpl, rare.job_size) == pytest.approx((plain.mpl, plain.job_size))
+    with pytest.raises(GridError, match="estimated at"):
+        ordered_capacity([with_zero(law, 1 - 1e-6)] * 2, [32] * 2)
+
+
 def test_jobs_that_are_all_alike():
     found = ordered_capacity([[0, 0, 0, 1]], [11])
     assert (found.mpl, found.utilization) == pytest.approx((3, 9 / 11))

@@ -115,6 +115,12 @@ def test_too_much_is_refused(clusters, size, found):
         unordered_capacity(Requests.independent(law, clusters, size))
 
 
+def test_many_clusters_are_refused_or_quick():
+    with pytest.raises(GridError, match="estimated at"):
+        unordered_capacity(Requests.independent([0.9, 0.1], 1000, 1))
+    assert unordered_capacity(Requests.independent([0, 1], 2500, 1)).capacity_loss == 0.0
+
+
 @pytest.mark.parametrize(
     ("components", "probabilities", "found"),
     [
