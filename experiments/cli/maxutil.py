@@ -168,7 +168,7 @@ def unordered(as_json: bool, **options: Any) -> None:
 )
 @click.option(
     "--threshold",
-    type=Number(0, whole=False, above=True),
+    type=Number(1, whole=False, above=True),
     default=1000.0,
     metavar="T",
     help="FCFS, poisson: mean response at the maximal utilization, in service times "

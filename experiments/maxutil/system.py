@@ -256,6 +256,7 @@ class System:
         service = "service of the same jobs" if self.together else f"{self.service} service"
         if self.service == "hyperexponential" and not self.together:
             service += f" (cv {self.cv:g})"
-        laws = as_drawn(self.law, self.zero, self.draws, self.dependent)
+        zero, draws = (0.0, None) if self.together else (self.zero, self.draws)
+        laws = as_drawn(self.law, zero, draws, self.dependent)
         where = f", {placed}" if self.request == "unordered" else ""
         return f"{self.request} requests of {laws} on {clusters}{where}, {policy}, {service}"

@@ -247,6 +247,7 @@ def test_jobs_of_a_log(tmp_path):
     shown = CliRunner().invoke(
         main, ["maxutil", "simulate", *words, "--together", "--jobs", "2000", "--draws", "2"]
     )
+    assert "added up" not in shown.stdout
     assert "of a job under way, that is weighted by run times" in " ".join(shown.stdout.split())
     assert f"{log}: 5 jobs of more than 128 processors left out\n" in shown.stderr
     assert "options without effect: --draws (jobs of the log are whole)" in shown.stderr
@@ -278,6 +279,7 @@ def test_what_is_told_to_people():
         (["--dist", "U[1,4]", "--service", "swf:none.swf"], "none.swf"),
         (["--dist", "U[1,4]", "--cv", 0.5], "--cv: found '0.5'"),
         (["--dist", "U[1,4]", "--zero", 1], "--zero: found 1"),
+        (["--dist", "U[1,4]", "--threshold", 1], "--threshold: found '1'; accepted: a number abo"),
         (["--dist", "U[1,4]", "--draws", 2], "--draws: found 2; accepted: with --dependent"),
         (["--dist", "U[1,4]", "--together"], "--together: found with --dist U[1,4]; accepted"),
         (["--dist", "U[1,4]", "--clusters", 17], "--clusters: found 17; accepted: up to 16"),
