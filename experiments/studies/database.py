@@ -75,6 +75,7 @@ class StudyDatabase(Kept):
         "key TEXT, PRIMARY KEY (policy, workload, setting, replication))",
     )
     place = "file"
+    at_once = True
 
     def __init__(self, path: Path, parameters: Mapping[str, Any], notes: Mapping[str, Any]) -> None:
         self._path = path

@@ -23,6 +23,8 @@ TABLES = (
 class Kept:
     """What finished runs came to, by the key of the run; each is on the disk once it is added.
 
+    Parameters are kept with the first run, so that a folder without runs takes any.
+
     Parameters
     ----------
     folder : path
@@ -40,6 +42,8 @@ class Kept:
 
     tables: tuple[str, ...] = TABLES
     place = "folder"
+    at_once = False
+    """Parameters are kept before there is a run."""
 
     lasting = True
 
@@ -50,7 +54,8 @@ class Kept:
 
     def _open(self, place: Path, parameters: Mapping[str, Any]) -> None:
         """Open the database at a place that users know, or make it as a whole."""
-        given = {name: json.dumps(value) for name, value in parameters.items()}
+        self._place = place
+        self._given = {name: json.dumps(value) for name, value in parameters.items()}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -59,12 +64,16 @@ class Kept:
             database.execute("BEGIN IMMEDIATE")
             for table in self.tables:
                 database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
-            there = dict(database.execute("SELECT name, value FROM parameters"))
-            if not there:
-                database.executemany("INSERT INTO parameters VALUES (?, ?)", given.items())
-        for name, value in given.items():
+            self._agree(database, self.at_once)
+
+    def _agree(self, database: sqlite3.Connection, keep: bool) -> None:
+        """Refuse a database of other parameters; keep ours in one that has none, if asked to."""
+        there = dict(database.execute("SELECT name, value FROM parameters"))
+        for name, value in self._given.items():
             if there and there.get(name) != value:
-                raise GridError(f"{place}: {self._other(name, there.get(name), value)}")
+                raise GridError(f"{self._place}: {self._other(name, there.get(name), value)}")
+        if keep and not there:
+            database.executemany("INSERT INTO parameters VALUES (?, ?)", self._given.items())
 
     def _other(self, name: str, known: str | None, found: str) -> str:
         """Return in words that a parameter is not what it was."""
@@ -78,6 +87,8 @@ class Kept:
         seconds = cpu_s or {}
         rows = [(key, json.dumps(result), seconds.get(key)) for key, result in results.items()]
         with self._transaction() as database:
+            database.execute("BEGIN IMMEDIATE")
+            self._agree(database, keep=True)
             database.executemany("INSERT INTO runs VALUES (?, ?, ?)", rows)
 
     def all(self) -> dict[str, Any]:

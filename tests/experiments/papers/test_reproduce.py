@@ -215,6 +215,16 @@ def test_a_folder_of_another_scale_is_refused(tiny):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_folder_without_runs_takes_any_parameters_and_one_with_runs_its_own(tmp_path):
+    Kept(tmp_path, {"scale": 1})
+    early, late = Kept(tmp_path, {"scale": 2}), Kept(tmp_path, {"scale": 3})
+    early.add({"a": 1})
+    for of_another in (lambda: late.add({"b": 1}), lambda: Kept(tmp_path, {"scale": 3})):
+        with pytest.raises(GridError, match="holds runs with scale 2; found scale 3; accepted"):
+            of_another()
+    assert Kept(tmp_path, {"scale": 2}).all() == {"a": 1}
+
+
 def test_a_folder_that_cannot_be_used_is_refused(tmp_path):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "other").mkdir()
