@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from experiments.cli.options import PLACE, Figures, Number, Option, adding
+from experiments.cli.options import PLACE, Figures, Number, Option, adding, given_beside
 from experiments.cli.process import Commands, stdout_kept
 
 
@@ -42,6 +42,7 @@ def _add(paper: str, what: str, *options: Option) -> None:
 def _carry_out(paper: str, out: str, as_json: bool, table: str | None = None, **given: Any) -> None:
     """Run a paper's experiments in a folder, and leave and tell what they came to."""
     from importlib import import_module
+    from inspect import signature
     from pathlib import Path
 
     from rich.console import Console
@@ -55,11 +56,17 @@ def _carry_out(paper: str, out: str, as_json: bool, table: str | None = None, **
     if "workers" in given:
         given["workers"] = given["workers"] or cores()
     given = {name: value for name, value in given.items() if value is not None}
-    if table is not None and "parts" in given:
+    if table is None:
+        run = module.Paper(**given).reproduce
+    elif "parts" in given:
         raise GridError("--figure: found with --table; accepted: one of them")
-    run = (
-        module.Paper(**given).reproduce if table is None else partial(module.TABLES[table], **given)
-    )
+    elif {*signature(module.TABLES[table]).parameters} > {"folder", "watch"}:
+        run = partial(module.TABLES[table], **given)
+    else:
+        run = module.TABLES[table]
+        if unread := [*given_beside(("table", "out", "as_json"))]:
+            why = f"--table {table} reads none of them"
+            click.echo(f"metasched: options without effect: {', '.join(unread)} ({why})", err=True)
     with stdout_kept(as_json) as stdout:
         with SweepProgress(Console(stderr=True)) as progress:
             report = run(Path(out), progress)

@@ -166,6 +166,7 @@ def print_claims(
     console.print(
         f"rules of judging, numbers, tables and pictures: {page}",
         markup=False,
+        emoji=False,
         highlight=False,
         soft_wrap=True,
     )

@@ -35,13 +35,12 @@ SECONDS = 0.2
 """CPU time of a measurement, at least."""
 
 
-def listing(folder: Path, watch: Watch, **amounts: Any) -> Listing:
+def listing(folder: Path, watch: Watch) -> Listing:
     """Measure how long each module takes to decide about a job that fits together only.
 
     The states of the grid are those of a run of section 6 under the module itself (BSBW 500 Mbit/s,
     LSLT 100 %, chunk 85 %), at which a size of its workload fits nowhere whole, but in the free
-    nodes of all clusters. The time includes that it takes to see so. No runs are kept, whatever
-    their amounts.
+    nodes of all clusters. The time includes that it takes to see so. No runs are kept.
     """
     found = {}
     table = bare_table("module", "µs a decision", "paper")

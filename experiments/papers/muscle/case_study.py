@@ -81,7 +81,13 @@ class CaseStudy(Listing):
             console.print(f"\n{name}, a column a second:")
             for line in lines(blocks, self.clusters[name]):
                 console.print(Text(line))
-        console.print(f"\npicture: {folder}/muscle-figure3.png and .svg", highlight=False)
+        console.print(
+            f"\npicture: {folder}/muscle-figure3.png and .svg",
+            markup=False,
+            emoji=False,
+            highlight=False,
+            soft_wrap=True,
+        )
 
     def write(self, folder: Path) -> None:
         """Draw Fig. 3: each cluster after each space that was filled there."""
@@ -179,6 +185,6 @@ def draw(packed: dict[str, list[Block]], clusters: dict[str, int], stem: Path) -
             row[0].set_ylabel("processors")
 
 
-def listing(folder: Path, watch: Watch, **amounts: Any) -> CaseStudy:
-    """Return the case study, whatever the amounts."""
+def listing(folder: Path, watch: Watch) -> CaseStudy:
+    """Return the case study."""
     return CaseStudy()

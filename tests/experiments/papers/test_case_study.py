@@ -54,6 +54,14 @@ def test_numbers_for_programs(tmp_path):
     }  # fmt: skip
 
 
+def test_the_folder_is_told_as_it_is_and_options_that_are_not_read(tmp_path):
+    got = call(tmp_path / "x[b]y", "--cpu-hours", "3", "--workers", "2")
+    assert f"\npicture: {tmp_path}/x[b]y/muscle-figure3.png and .svg\n" in got.stdout
+    assert got.stderr == (
+        "metasched: options without effect: --workers, --cpu-hours (--table 2 reads none of them)\n"
+    )
+
+
 def test_a_row_that_differs_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(case_study, "PRINTED", (("J5", "J2"), *case_study.PRINTED[1:]))
     got = call(tmp_path)
