@@ -30,6 +30,7 @@ from experiments.papers.claims_report import (
 )
 from experiments.papers.judging import Measured
 from experiments.papers.outcome import Outcome
+from experiments.show.numbers import exact
 from experiments.studies.outputs import new_files, plain, write_csv
 from experiments.sweeps.run_store import kept_of_paper
 from experiments.sweeps.sweep import Observe, Watch, Work, observed, sweep
@@ -284,7 +285,7 @@ class PaperOfRuns(Paper):
 
     def options(self) -> list[str]:
         """Return the options of the command that say how much is run."""
-        return [f"--scale {self.scale:g}", f"--replications {self.replications}"]
+        return [f"--scale {exact(self.scale)}", f"--replications {self.replications}"]
 
 
 class PaperOfPoints(PaperOfRuns):
@@ -304,6 +305,16 @@ class PaperOfPoints(PaperOfRuns):
     def work(self) -> Work:
         """Return what is done with a run."""
         return partial(observed, observe=type(self).observe)
+
+    def sample(self) -> str:
+        """Return how many runs a point has, and what its intervals are, in words."""
+        runs = f"Runs of each {self.rows_name.removesuffix('s')}: {self.replications}"
+        if self.replications == 1:
+            return f"{runs}, so that there are no intervals."
+        return (
+            f"{runs}, of different seeds. Intervals are 95 % confidence intervals (Student's t) "
+            "over them."
+        )
 
     def short(self) -> Sequence[Any]:
         """Return the parts of which runs are too short to judge claims."""

@@ -120,6 +120,15 @@ def number(value: float | None) -> str:
     return f"{value:,.{0 if value == round(value) else digits}f}"
 
 
+def exact(value: float) -> str:
+    """Return a number so that who reads it again has the same.
+
+    >>> exact(1.0), exact(0.0001234567), exact(60)
+    ('1', '0.0001234567', '60')
+    """
+    return repr(value).removesuffix(".0")
+
+
 def percent(share: float | None) -> str:
     """Return a share in percent; none and all only if it is exactly that.
 

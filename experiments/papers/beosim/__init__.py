@@ -63,10 +63,8 @@ class Paper(engine.PaperOfPoints):
         )
         yield (
             f"Jobs of each cluster in a run: {lengths}. The first {100 * WARM_UP:g} % of them do "
-            f"not count, because clusters begin empty. Runs of each point: {self.replications}, of "
-            "different seeds. Intervals are 95 % confidence intervals (Student's t) over them. "
-            "With one seed all meta-schedulers get the same jobs, and differences are taken seed "
-            "by seed.\n"
+            f"not count, because clusters begin empty. {self.sample()} With one seed all "
+            "meta-schedulers get the same jobs, and differences are taken seed by seed.\n"
         )
         yield (
             f"If the mean queue of a run {GREW}, we take that for **no steady state**: a mean "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from experiments.papers import engine, judging
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured
 from experiments.papers.maxutil import page_tables
-from experiments.papers.maxutil.logs import Log
+from experiments.papers.maxutil.logs import Log, logs_in_words
 from experiments.papers.maxutil.loss_bars import draw_pictures, pictures
 from experiments.papers.maxutil.loss_claims import CLAIMS, claim_of_logs
 from experiments.papers.maxutil.losses import Outcome, formula, truth
@@ -31,16 +32,17 @@ from experiments.papers.maxutil.systems import (
     LASTING,
     PARTS,
     POISSON,
-    POISSON_SHARE,
     ROWS,
     SERVICE,
     THRESHOLD,
     TINY,
     UNORDERED,
     Point,
+    jobs_of,
     log_points,
     points_of,
 )
+from experiments.show.numbers import listed
 from experiments.sweeps.sweep import Observation, Runnable, Work
 from grid.errors import GridError
 
@@ -94,7 +96,7 @@ class Paper(engine.PaperOfPoints):
 
     def options(self) -> list[str]:
         """Return the options of the command that say how much is run, and of which logs."""
-        logs = [f"--{log.name.lower()} {log.path.name}" for log in self.logs]
+        logs = [f"--{log.name.lower()} {shlex.quote(str(log.path))}" for log in self.logs]
         return [*super().options(), *logs]
 
     def tell(self, measured: Measured) -> str:
@@ -104,8 +106,8 @@ class Paper(engine.PaperOfPoints):
     def show(self, folder: str, console: Console) -> None:
         """Print the claims, and in which folder the rest is."""
         super().show(folder, console)
-        if "logs" in self.parts and not self.logs:
-            console.print("no logs given (--ctc, --das): Tables 1 and 2, Figs. 1, 2 and 7 left out")
+        if lacking := self._lacking():
+            console.print(lacking)
 
     def files(self) -> dict[str, pd.DataFrame]:
         """Return one row for each table, figure and system: its losses, and the paper's."""
@@ -166,12 +168,19 @@ class Paper(engine.PaperOfPoints):
     def method(self) -> Iterator[str]:
         """Yield paragraphs on how the page was made."""
         jobs = JOBS * self.scale
+        reaching, lasting = (
+            listed([f"{n:,}" for n in sorted({jobs_of(each, jobs) for each in of.values()})], "or")
+            for of in (POISSON, LASTING)
+        )
+        starts, bounds = (
+            listed([f"{n:,}" for n in dict.fromkeys(of)], "or")
+            for of in zip(*FULL_QUEUES, strict=True)
+        )
         yield (
             f"Each run has {jobs:,.0f} jobs in heavy traffic, that is, with another job always "
             f"waiting ({FPFS_SHARE * jobs:,.0f} under FPFS); none has fewer than {FEWEST:,}, or "
-            "than three times those that wait. The first 5 % of the time do not count. Runs of "
-            f"each system: {self.replications}, of different seeds. Intervals are 95 % confidence "
-            "intervals (Student's t) over them. All losses are capacity losses, the share of the "
+            "than three times those that wait. The first 5 % of the time do not count. "
+            f"{self.sample()} All losses are capacity losses, the share of the "
             "processors that is idle though jobs wait. Unless stated otherwise, placement is Worst "
             "Fit, service is exponential, and jobs are served first come, first served on four "
             f"clusters of {SIZE}.\n"
@@ -184,12 +193,10 @@ class Paper(engine.PaperOfPoints):
             "nor over a bound. Digits of the paper's text are lost, those of the threshold and of "
             "the bound among them; the losses of section 7.1 are those that fit what is left of "
             f"it. The threshold is {THRESHOLD:,g} mean service times here, with "
-            f"{POISSON_SHARE * jobs:,.0f} arrivals a run. The queue under FPFS begins with "
-            f"{_or(f'{start:,}' for start, _ in FULL_QUEUES)} jobs, which the paper does not "
-            f"print, and the bound is {_or(f'{bound:,}' for _, bound in FULL_QUEUES)}, with "
-            f"{POISSON_SHARE * FPFS_SHARE * jobs:,.0f} arrivals at most. All "
-            "departures of one instant precede any start, which matters for deterministic service. "
-            "No parameter was tuned to match a figure.\n"
+            f"{reaching} arrivals a run. The queue under FPFS begins with {starts} jobs, which the "
+            f"paper does not print, and the bound is {bounds}, with {lasting} arrivals at most. "
+            "All departures of one instant precede any start, which matters for deterministic "
+            "service. No parameter was tuned to match a figure.\n"
         )
 
     def rules(self) -> str:
@@ -222,17 +229,27 @@ class Paper(engine.PaperOfPoints):
             yield from page_tables.chain(self.outcome)
         if self.logs:
             yield from page_tables.of_logs(self.outcome, self.logs, self.of_logs, self._sources())
-        elif "logs" in self.parts:
-            yield "No logs were given: Tables 1 and 2 and Figs. 1, 2 and 7 are left out.\n"
+        if lacking := self._lacking():
+            yield f"{lacking}\n"
+
+    def _lacking(self) -> str:
+        """Return what is left out for want of a log; empty if nothing is."""
+        given = [log.name for log in self.logs]
+        if "logs" not in self.parts or len(given) == 2:
+            return ""
+        if not given:
+            return (
+                "No logs were given (--ctc, --das): Tables 1 and 2 and Figs. 1, 2 and 7 are left "
+                "out."
+            )
+        alone = f"Tables 1 and 2 and Fig. 7 are of the {given[0]}'s alone"
+        if given == ["DAS"]:
+            return f"No log was given for the CTC (--ctc): {alone}."
+        return f"No log was given for the DAS (--das): Figs. 1 and 2 are left out, and {alone}."
 
     def _sources(self) -> str:
         named = " and ".join(f"{log.path.name} for the {log.name}" for log in self.logs)
-        return f"not the paper's very logs, but {named}"
-
-
-def _or(words: Iterable[str]) -> str:
-    *first, last = dict.fromkeys(words)
-    return f"{', '.join(first)} or {last}"
+        return f"not the paper's very {logs_in_words(self.logs)}, but {named}"
 
 
 def done(scenario: Runnable, seed: int) -> Observation:

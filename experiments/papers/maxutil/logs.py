@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +59,8 @@ class Log:
                 yield (table, f"{self.name}: up to {most} processors", *_summary(values[fits]))
             if self.name == "DAS" and table != "sizes":
                 short = values[values <= LONGEST]
-                yield (table, f"{self.name}: up to {LONGEST:g} s", *_summary(short))
+                if short.size:
+                    yield (table, f"{self.name}: up to {LONGEST:g} s", *_summary(short))
 
     def size_density(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return sizes, and the share of jobs of each (Fig. 1)."""
@@ -73,6 +74,11 @@ class Log:
         edges = np.arange(0.0, LONGEST + width, width)
         counts, _ = np.histogram(self.runtimes, edges)
         return edges[:-1] + width / 2, counts / len(self.runtimes)
+
+
+def logs_in_words(logs: Sequence[Log]) -> str:
+    """Return what logs are called together: ``log`` or ``logs``."""
+    return "log" if len(logs) == 1 else "logs"
 
 
 def _summary(values: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> tuple[int, float, float]:

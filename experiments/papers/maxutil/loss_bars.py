@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiments.papers.maxutil.logs import Log
+from experiments.papers.maxutil.logs import Log, logs_in_words
 from experiments.papers.maxutil.losses import Outcome, formula
 from experiments.papers.maxutil.paper_tables import SECTION_7, TABLE_5
 from experiments.papers.maxutil.systems import (
@@ -44,7 +44,7 @@ CAPTIONS = {
 }
 LOG_CAPTIONS = {
     "figures1-2": "Figs. 1 and 2: sizes and service times in the log at hand",
-    "figure7": "Fig. 7: the loss for jobs of the logs at hand",
+    "figure7": "Fig. 7: the loss for jobs of the {logs} at hand",
 }
 
 
@@ -54,7 +54,7 @@ def pictures(parts: Sequence[str], logs: Sequence[Log]) -> Iterator[tuple[str, s
         yield from CAPTIONS.items()
     for name, caption in LOG_CAPTIONS.items():
         if logs and (name == "figure7" or any(log.name == "DAS" for log in logs)):
-            yield name, caption
+            yield name, caption.format(logs=logs_in_words(logs))
 
 
 def draw_pictures(outcome: Outcome, parts: Sequence[str], logs: Sequence[Log], to: Path) -> None:

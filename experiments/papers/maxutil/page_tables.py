@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from experiments.maxutil.poisson import LASTED, REACHED
-from experiments.papers.maxutil.logs import Log
+from experiments.papers.maxutil.logs import Log, logs_in_words
 from experiments.papers.maxutil.losses import Outcome, formula, truth
 from experiments.papers.maxutil.paper_tables import SIZE, TABLE_5, Row
 from experiments.papers.maxutil.systems import (
@@ -139,10 +139,11 @@ def of_logs(
     outcome: Outcome, logs: Sequence[Log], points: Mapping[tuple[str, str], Point], sources: str
 ) -> Iterator[str]:
     """Yield Tables 1 and 2, and the losses of Fig. 7."""
-    yield "## Tables 1 and 2: the logs at hand\n"
+    yield f"## Tables 1 and 2: the {logs_in_words(logs)} at hand\n"
+    these = "This is" if len(logs) == 1 else "These are"
     yield (
-        f"These are {sources}. The paper's DAS is the largest cluster of DAS1, of 128 "
-        "processors. Jobs of more than 128 processors are left out of Fig. 7.\n"
+        f"{these} {sources}. The paper's DAS is the largest cluster of DAS1, of 128 processors. "
+        "Jobs of more than 128 processors are left out of Fig. 7.\n"
     )
     yield from _table(
         ("", "jobs", "number", "mean", "cv"),

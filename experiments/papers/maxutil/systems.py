@@ -226,13 +226,22 @@ def points_of(part: str) -> list[Point]:
     return [tiny.point for tiny in TINY] if part == "chain" else []
 
 
+def share_of(point: Point) -> float:
+    """Return the share of the jobs of a run that one of a system has."""
+    by_policy = FPFS_SHARE if point.system.policy == "fpfs" else 1.0
+    return by_policy * (1.0 if point.waiting else POISSON_SHARE)
+
+
+def jobs_of(point: Point, jobs: float) -> int:
+    """Return how many jobs a run of a system has, if others have so many."""
+    queue = max(point.waiting, point.queue[0])
+    return max(FEWEST, 3 * queue, math.floor(jobs * share_of(point) + 0.5))
+
+
 def run(point: Point, scale: float, seed: int) -> Run:
     """Return a run of a system."""
     system, start = point.system, point.queue[0]
-    share = (FPFS_SHARE if system.policy == "fpfs" else 1.0) * (
-        1.0 if point.waiting else POISSON_SHARE
-    )
-    jobs = max(FEWEST, 3 * point.waiting, 3 * start, math.floor(JOBS * scale * share + 0.5))
+    jobs = jobs_of(point, JOBS * scale)
     kind = (
         system.request,
         system.placement,
@@ -249,7 +258,7 @@ def run(point: Point, scale: float, seed: int) -> Run:
         whole = HeavyTraffic(system, jobs, point.waiting)
     else:
         whole = FullQueue(system, jobs, 0.0 if start else THRESHOLD, *point.queue)
-    few = max(math.ceil(PROBE * share), 3 * point.waiting, 3 * start)
+    few = max(math.ceil(PROBE * share_of(point)), 3 * point.waiting, 3 * start)
     logs = {each for each in (system.law, system.service) if each.startswith(LOG)}
     files = " ".join(digest(each.removeprefix(LOG)) for each in sorted(logs))
     return Run(whole, seed, kind, whole.cut(few), files=files)

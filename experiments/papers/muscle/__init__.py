@@ -31,7 +31,7 @@ from experiments.papers.muscle.points import (
     points,
 )
 from experiments.papers.muscle.savings import NAMES, Outcome
-from experiments.show.numbers import listed
+from experiments.show.numbers import exact, listed
 from experiments.studies.outputs import plain
 from experiments.sweeps.run_store import Kept, kept_of_paper
 from experiments.sweeps.sweep import Watch, observed, sweep
@@ -109,7 +109,7 @@ class Paper(engine.PaperOfRuns):
 
     def options(self) -> list[str]:
         """Return the options of the command that say how much is run."""
-        on = [] if self.cpu_hours is None else [f"--cpu-hours {self.cpu_hours:g}"]
+        on = [] if self.cpu_hours is None else [f"--cpu-hours {exact(self.cpu_hours)}"]
         return super().options() + on
 
     def plain_claims(self) -> list[dict[str, Any]]:
@@ -206,14 +206,7 @@ class Paper(engine.PaperOfRuns):
             "last round of a run, which has only the remaining jobs, is left out.\n"
         )
         if self.cpu_hours is not None:
-            yield (
-                f"Runs were added in {self.look} looks, where a verdict was open: up to twice as "
-                f"many from look to look, until none was or {self.cpu_hours:g} CPU hours were "
-                f"spent ({self.cpu_s / 3600:.1f} were). A verdict stands from the look at which it "
-                "was reached, with the numbers of that look. At look k, intervals of verdicts "
-                "are so wide that k (k + 1) of them hold their means with 95 % together, and so "
-                "all looks do.\n"
-            )
+            yield self._looks(exact(self.cpu_hours))
         yield (
             "The paper prints neither the x values of Figs. 4 and 5 nor the Pareto exponent (1 "
             "here), nor how TITAN starts without a seed schedule. Everything is therefore run in "
@@ -226,6 +219,30 @@ class Paper(engine.PaperOfRuns):
             "landing on the cluster, or at *random*.\n"
         )
         yield "Idle-time is per processor. No parameter was tuned to match a figure.\n"
+
+    def _looks(self, limit: str) -> str:
+        """Return the paragraph on how runs were added until so many hours were spent."""
+        hours = self.cpu_s / 3600
+        spent = f"{hours:.1f}" if hours >= 0.1 else f"{hours:.2g}"
+        cut = any(map(self.outcome.cut, self.parts))
+        which = " that more runs might decide" if cut else ""
+        if self.look == 1:
+            why = f"no verdict was open{which}"
+            if any(each.open_at for each in self.claims):
+                why = f"too little was left of {limit} CPU hours"
+            return (
+                f"No runs were added, for {why} ({spent} CPU hours were spent). Intervals of "
+                "verdicts are so wide that two of them hold their means with 95 % together, as if "
+                "more looks were to follow.\n"
+            )
+        return (
+            f"Runs were added in {self.look} looks, where a verdict was open: up to twice as "
+            f"many from look to look, until none was{which} or {limit} CPU hours were "
+            f"spent ({spent} were). A verdict stands from the look at which it "
+            "was reached, with the numbers of that look. At look k, intervals of verdicts "
+            "are so wide that k (k + 1) of them hold their means with 95 % together, and so "
+            "all looks do.\n"
+        )
 
     def too_few(self) -> str:
         """Return of which figures runs are too short to judge claims."""

@@ -30,6 +30,7 @@ from experiments.papers.oas.schedules import (
     points,
 )
 from experiments.papers.oas.solved import Outcome
+from experiments.show.numbers import exact
 from experiments.sweeps.run_store import kept_of_paper
 from experiments.sweeps.sweep import Watch
 from grid.errors import GridError
@@ -81,7 +82,7 @@ class Paper(engine.Paper):
     def options(self) -> list[str]:
         """Return the options of the command that say how much is run."""
         limit = self.outcome.time_limit
-        return [] if limit == TIME_LIMIT else [f"--time-limit {limit:g}"]
+        return [] if limit == TIME_LIMIT else [f"--time-limit {exact(limit)}"]
 
     def show(self, folder: str, console: Console) -> None:
         """Print the claims, in which folder the rest is, and how many optima were not proved."""

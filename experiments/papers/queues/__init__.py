@@ -98,12 +98,10 @@ class Paper(engine.PaperOfPoints):
         jobs = jobs_of(self.scale)
         yield (
             f"Each run has {jobs:,} jobs that count, after {round(WARM_UP * jobs):,} that do not, "
-            f"because clusters begin empty. Runs of each point: {self.replications}, of different "
-            "seeds. Intervals are 95 % confidence intervals (Student's t) over them. With one seed "
-            "all policies get the same jobs, and policies are compared seed by seed. Times are in "
-            "units of the mean service time. *Local* jobs have one component and *global* jobs "
-            "several, also where one kind of queue holds both (the paper then shows the total "
-            "alone).\n"
+            f"because clusters begin empty. {self.sample()} With one seed all policies get the "
+            "same jobs, and policies are compared seed by seed. Times are in units of the mean "
+            "service time. *Local* jobs have one component and *global* jobs several, also "
+            "where one kind of queue holds both (the paper then shows the total alone).\n"
         )
         yield (
             f"**SAT** (saturated): in at least half of the runs the mean queue {GREW}, which "

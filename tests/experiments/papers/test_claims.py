@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from experiments.papers import beosim, judging, maxutil, oas, queues
+from experiments.papers import muscle as muscle_paper
 from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
 from experiments.papers.muscle import claims as muscle
 from experiments.sweeps.statistics import Interval, mean_interval
@@ -192,3 +193,30 @@ def test_pages_tell_how_trends_are_judged(key):
     assert judging.TRENDS in rules
     assert judging.FAILS_SURELY in rules
     assert rules.strip() in (DOCS / f"{key}.md").read_text(encoding="utf-8")
+
+
+# Pages ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paper", [beosim, maxutil, queues])
+def test_a_single_run_has_no_intervals(paper):
+    method = " ".join(paper.Paper(replications=1).method())
+    assert re.search("Runs of each (point|system): 1, so that there are no intervals[.] ", method)
+    assert "over them" not in method
+    assert ": 2, of different seeds. Intervals" in " ".join(paper.Paper(replications=2).method())
+
+
+def test_the_command_of_a_page_makes_it_again(tmp_path):
+    log = tmp_path / "a log" / "some.swf"
+    log.parent.mkdir()
+    log.write_text("1 0 -1 9 4" + " -1" * 13)
+    for paper, told in (
+        (maxutil.Paper(scale=0.0001234567, ctc=log), f"--replications 5 --ctc '{log}'"),
+        (queues.Paper(scale=0.0001234567, replications=3), "--scale 0.0001234567 --replications 3"),
+        (
+            muscle_paper.Paper(cpu_hours=1.23456789),
+            "--scale 1 --replications 1 --cpu-hours 1.23456789",
+        ),
+        (oas.Paper(time_limit=1.23456789), "oas --time-limit 1.23456789"),
+    ):
+        assert paper.command.endswith(told)

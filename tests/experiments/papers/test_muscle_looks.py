@@ -85,6 +85,23 @@ def test_it_ends_when_time_is_up(monkeypatch, tmp_path):
     assert (amounts["looks"], amounts["cpu_hours"]) == (found.look, 0.04)
 
 
+def test_a_page_says_why_no_more_runs_were_added(monkeypatch, tmp_path):
+    invented(monkeypatch, close)
+    found = paper(tmp_path, SOON)
+    spent = found.cpu_s / 3600
+    assert spent < 0.1
+    told = f"too little was left of 0.001 CPU hours ({spent:.2g} CPU hours were spent)"
+    assert f"No runs were added, for {told}." in " ".join(found.method())
+    for each in found.claims:
+        each.open_at.clear()
+    assert "No runs were added, for no verdict was open (" in " ".join(found.method())
+    found.look = 3
+    told = f"or 0.001 CPU hours were spent ({spent:.2g} were)."
+    assert f"until none was {told}" in " ".join(found.method())
+    found.outcome._cut[found.outcome.points[0]] = None
+    assert f"until none was that more runs might decide {told}" in " ".join(found.method())
+
+
 @pytest.mark.thorough
 def test_it_goes_on_from_its_folder(monkeypatch, tmp_path):
     invented(monkeypatch, close)

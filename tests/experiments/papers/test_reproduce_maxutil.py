@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from experiments.cli.app import main
 from experiments.maxutil.poisson import PoissonArrivals
@@ -87,7 +88,7 @@ def test_what_is_left_behind(tiny, log):
     }
     page = (folder / "maxutil.md").read_text()
     for words in (
-        "--scale 0.0003 --replications 1 --ctc some.swf --das some.swf",
+        f"--scale 0.0003 --replications 1 --ctc {log} --das {log}",
         "none has fewer than 1,000, or than three times those that wait",
         "not the paper's very logs, but some.swf for the CTC and some.swf for the DAS",
         "| sizes | CTC: up to 128 processors | 4 | 27.75 |",
@@ -117,9 +118,39 @@ def test_the_same_command_goes_on_and_changes_nothing(tiny, log):
 def test_without_logs_that_is_said(tmp_path):
     result = call(*TINIEST, "--part", "logs", "--part", "chain", "--out", tmp_path)
     assert result.exit_code == 0
-    assert "no logs given (--ctc, --das)" in result.stdout
+    assert "No logs were given (--ctc, --das)" in result.stdout
     assert "No logs were given" in (tmp_path / "maxutil.md").read_text()
     assert not list(tmp_path.glob("*.svg"))
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("ctc", "No log was given for the DAS (--das): Figs. 1 and 2 are left out, and Tables"),
+        ("das", "No log was given for the CTC (--ctc): Tables 1 and 2 and Fig. 7 are of the DAS"),
+    ],
+)
+def test_with_one_log_what_is_left_out_is_said(option, says, log, capsys):
+    paper = Paper(["logs"], **{option: log})
+    paper.outcome, paper.claims = Given(lambda point: 0.3), []
+    page = "\n".join([*paper.tables(), *(each.caption for each in paper.pictures())])
+    assert says in page
+    source = f"not the paper's very log, but some.swf for the {option.upper()}"
+    assert f"This is {source}. " in page
+    assert f"Fig. 7: the loss for jobs of the log at hand: {source}" in page
+    assert "logs" not in page
+    paper.show("out", Console(width=200))
+    assert says in capsys.readouterr().out
+
+
+def test_a_page_tells_how_many_jobs_runs_have():
+    for scale, reaching, lasting in (
+        (1, "1,000,000", "100,000"),
+        (1e-4, "1,000", "1,000 or 3,000"),
+    ):
+        method = " ".join(Paper(scale=scale).method())
+        assert f"with {reaching} arrivals a run" in method
+        assert f"with {lasting} arrivals at most" in method
 
 
 @pytest.mark.parametrize(
@@ -199,6 +230,8 @@ def test_statistics_of_a_log(log):
     assert (count, mean) == (5, pytest.approx(1045 / 5))
     assert cv == pytest.approx(np.std([5, 900, 20, 50, 70]) / 209)
     assert rows["service times, s", "DAS: up to 900 s"][0] == 5
+    long = Log("DAS", log, np.array([1, 2]), np.array([901.0, 1000.0]))
+    assert [jobs for _, jobs, *_ in long.statistics()] == ["DAS: all"] * 2
     sizes, shares = Log.read("DAS", log).size_density()
     assert dict(zip(sizes, shares, strict=True))[100] == 0.2
     assert shares.sum() == pytest.approx(0.8)
