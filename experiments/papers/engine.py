@@ -80,7 +80,7 @@ class Paper(ABC):
     about: ClassVar[str] = "Fig."
     """Head of what claims are about."""
     bars: ClassVar[str] = ""
-    """What is said below each picture of its signs."""
+    """What is said below each picture of its signs: of intervals first, and behind a semicolon."""
 
     outcome: Any
     claims: Judged
@@ -211,7 +211,11 @@ class Paper(ABC):
                 heading = picture.heading
                 yield f"## {heading}\n"
             yield f"![{picture.caption}]({self.key}-{picture.name}.svg)\n"
-            yield f"*{picture.caption}.{self.bars}*\n"
+            yield f"*{picture.caption}.{self.signs()}*\n"
+
+    def signs(self) -> str:
+        """Return what is said below each picture of the signs that are in it."""
+        return self.bars
 
     def plain_claims(self) -> list[dict[str, Any]]:
         """Return the claims and what became of them, ready for JSON."""
@@ -315,6 +319,13 @@ class PaperOfPoints(PaperOfRuns):
             f"{runs}, of different seeds. Intervals are 95 % confidence intervals (Student's t) "
             "over them."
         )
+
+    def signs(self) -> str:
+        """Return what is said below each picture, of no intervals where a point has one run."""
+        if self.replications > 1:
+            return self.bars
+        others = self.bars.partition("; ")[2]
+        return others and f" {others[0].upper()}{others[1:]}"
 
     def short(self) -> Sequence[Any]:
         """Return the parts of which runs are too short to judge claims."""

@@ -204,6 +204,8 @@ def test_a_single_run_has_no_intervals(paper):
     assert re.search("Runs of each (point|system): 1, so that there are no intervals[.] ", method)
     assert "over them" not in method
     assert ": 2, of different seeds. Intervals" in " ".join(paper.Paper(replications=2).method())
+    one, two = (paper.Paper(replications=each).signs() for each in (1, 2))
+    assert ("intervals" in one, "intervals" in two) == (False, paper is not maxutil)
 
 
 def test_the_command_of_a_page_makes_it_again(tmp_path):
