@@ -19,6 +19,8 @@ from grid.logs.log import Log
 from grid.workloads.table import Table
 
 HEADER = re.compile(r"[;#\s]*(\w+)\s*:\s*(.*)")
+NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d+)?)\b\D*(?:[(\[;].*)?")
+"""A number, and words without one: with another one, as in 1,024 or 2 x 32, it may be neither."""
 KEYS = {
     "MaxProcs": "a whole number from 1",
     "UnixStartTime": "seconds since 1970, from 1 to 4e9",
@@ -185,9 +187,10 @@ def _header(comments: list[str]) -> tuple[dict[str, str], dict[str, str], int]:
 
 def _understood(said: dict[str, str], again: dict[str, str], remarks: int) -> _Head:
     """Return what `KEYS` tell; the clock at time 0 is in the time zone, if one is named."""
-    processors = _whole(said, "MaxProcs", 1)
-    seconds = _whole(said, "UnixStartTime", EARLIEST, LATEST)
-    offset, zone = _whole(said, "TimeZone", -LONGEST_OFFSET, LONGEST_OFFSET), _zone(said)
+    size = _number(said, "MaxProcs", 1)
+    processors = int(size) if size is not None and size.is_integer() else None
+    seconds = _number(said, "UnixStartTime", EARLIEST, LATEST)
+    offset, zone = _number(said, "TimeZone", -LONGEST_OFFSET, LONGEST_OFFSET), _zone(said)
     start = None
     if seconds is not None:
         by_offset = UTC if offset is None else timezone(timedelta(seconds=offset))
@@ -223,6 +226,6 @@ def _zone(said: dict[str, str]) -> ZoneInfo | None:
         return None
 
 
-def _whole(said: dict[str, str], key: str, least: int, most: float = math.inf) -> int | None:
-    match = re.match(r"-?\d{1,15}\b", said.get(key, ""))
-    return int(match[0]) if match and least <= int(match[0]) <= most else None
+def _number(said: dict[str, str], key: str, least: float, most: float = math.inf) -> float | None:
+    match = NUMBER.fullmatch(said.get(key, ""))
+    return float(match[1]) if match and least <= float(match[1]) <= most else None

@@ -133,6 +133,8 @@ def test_the_clock_of_a_log(tmp_path):
         (zone, "1996-09-23T13:00:31+01:00"),
         (zone + "; TimeZoneString: ../../etc/passwd\n", "1996-09-23T13:00:31+01:00"),
         (zone.replace("3600", "1e99"), "1996-09-23T12:00:31+00:00"),
+        ("; UnixStartTime: 843480031.5\n", "1996-09-23T12:00:31.500000+00:00"),
+        ("; UnixStartTime: 843480031 (Mon 23 Sep)\n", "1996-09-23T12:00:31+00:00"),
         ("; UnixStartTime: -1\n", None),
         ("; UnixStartTime: 99999999999999\n", None),
         ("; MaxProcs: -1\n; Note: x\n", None),

@@ -61,6 +61,27 @@ def test_users_and_applications(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "processors"),
+    [
+        ("1024", 1024),
+        ("64.0", 64),
+        ("64 processors (2 x 32)", 64),
+        ("64; 2 x 32", 64),
+        ("1,024", None),
+        ("1 024", None),
+        ("2 x 32", None),
+        ("2x32", None),
+        ("8.5", None),
+    ],
+)
+def test_the_size_of_the_machine_is_no_part_of_what_the_head_says(tmp_path, said, processors):
+    table = read(tmp_path, f"; MaxProcs: {said}", record())
+    assert table.processors == processors
+    unread = f"for the head says MaxProcs '{said}'; accepted: a whole number from 1"
+    assert (unread in table.size_note) == (processors is None)
+
+
 def test_rules(tmp_path):
     table = read(
         tmp_path,
