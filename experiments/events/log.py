@@ -27,7 +27,7 @@ from agents.model import GridModel
 from experiments.events.job_events import JobEvents
 from experiments.events.message_events import MESSAGE, Event
 from experiments.run.append_file import Growing
-from experiments.run.files import writing
+from experiments.run.files import true_place, writing
 from experiments.run.replacing import is_kept, scratch_in, sync
 from grid.errors import GridError
 
@@ -223,8 +223,8 @@ def event_log(
     if path is None:
         yield None
         return
-    place = Path(path).absolute()
     with writing(path, "events", "file"):
+        place = true_place(path).absolute()
         scratch = scratch_in(place.parent, keep)
         file = Growing(scratch / place.name, place)
     with _ended(EventLog(model, file, **facts)) as log:

@@ -41,7 +41,8 @@ def check_file(
     }:
         raise GridError(f"{given}: found a file of the results too; accepted: another file")
     with writing(given, what, "file"):
-        _try(given, Path(given).parent, (Path(given).name,), make)
+        place = true_place(given)
+        _try(given, place.parent, (place.name,), make)
 
 
 def check_not_read(path: str | os.PathLike[str], sources: Iterable[str]) -> None:
@@ -75,6 +76,19 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
     given = os.fspath(folder)
     with writing(given, "results", "folder"):
         _try(given, Path(given), RESULT)
+
+
+def true_place(path: str | os.PathLike[str]) -> Path:
+    """Return where a file lies, of a link the file that it leads to, which stays a link.
+
+    An `OSError` if it leads to none, such as to a pipe or to a file that has no name any more.
+    """
+    if not os.path.islink(path):
+        return Path(path)
+    place = Path(os.path.realpath(path))
+    if os.path.exists(path) and not place.is_file():
+        raise FileExistsError(errno.EEXIST, f"{Path(path).name} is no file")
+    return place
 
 
 def _try(given: str, folder: Path, names: Sequence[str], make: bool = True) -> None:
@@ -118,20 +132,22 @@ def writing(path: str | os.PathLike[str], what: str, place: str) -> Iterator[Non
 def new_file(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
     """Give where to write a file, which goes to its place when all is well; else nothing changes.
 
-    Its folder is made if it is not there, and a file there is replaced.
+    Its folder is made if it is not there, and a file there is replaced, also one that a link leads
+    to.
 
     Raises
     ------
     GridError
         If `what` cannot be written there.
     """
-    place = Path(path)
-    with writing(path, what, "file"), made(place.parent), scratch(place.parent) as folder:
-        new = folder / place.name
-        yield new
-        sync(new)
-        new.replace(place)
-        sync(place.parent)
+    with writing(path, what, "file"):
+        place = true_place(path)
+        with made(place.parent), scratch(place.parent) as folder:
+            new = folder / Path(path).name
+            yield new
+            sync(new)
+            new.replace(place)
+            sync(place.parent)
 
 
 def lock(file: IO[bytes]) -> None:

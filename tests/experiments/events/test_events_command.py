@@ -27,6 +27,15 @@ def test_run_writes_events_beside_its_result(tmp_path):
     assert (last["event"], last["interrupted"]) == ("ended", False)
 
 
+def test_events_go_where_a_link_leads(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder/events.jsonl")
+    words = "run", "quickstart", "--set", "jobs=5", "--events", tmp_path / "link"
+    assert call(*words).exit_code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["events.jsonl"]
+
+
 def test_events_that_cannot_be_written_are_told_before_the_run(tmp_path):
     (tmp_path / "file").write_text("mine")
     told = dict.fromkeys((tmp_path, tmp_path / "file" / "events.jsonl"), "cannot write events")

@@ -158,6 +158,42 @@ def test_what_cannot_be_written_to_is_refused_before_and_nothing_is_left(tmp_pat
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_a_link_stays_and_the_file_that_it_leads_to_is_written(result, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "file").write_text("old")
+    for name, target in (("link", "file"), ("dangling", "new")):
+        link = tmp_path / name
+        link.symlink_to(folder / target)
+        check_file(link, "rounds")
+        write_rounds(result, link)
+        assert link.is_symlink()
+        assert (folder / target).read_text().startswith("round,")
+    assert sorted(path.name for path in folder.iterdir()) == ["file", "new"]
+
+
+def test_a_link_to_what_is_no_file_is_refused_and_stays(result, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to_pipe").symlink_to("pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    with (tmp_path / "gone").open("w") as gone:
+        (tmp_path / "to_gone").symlink_to(f"/proc/self/fd/{gone.fileno()}")
+        (tmp_path / "gone").unlink()
+        before = sorted(tmp_path.iterdir())
+        for name, why in (
+            ("to_pipe", "to_pipe is no file"),
+            ("to_gone", "to_gone is no file"),
+            ("loop", "Too many levels of symbolic links"),
+        ):
+            with pytest.raises(GridError, match=f"cannot write rounds: {why}; accepted: a file"):
+                check_file(tmp_path / name, "rounds")
+            if name != "loop":
+                with pytest.raises(GridError, match=why):
+                    write_rounds(result, tmp_path / name)
+            assert (tmp_path / name).is_symlink()
+        assert sorted(tmp_path.iterdir()) == before
+
+
 def test_no_name_of_a_folder_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "users.csv").write_text("mine")
