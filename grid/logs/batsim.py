@@ -30,7 +30,8 @@ SPEED = 1e9
 """Operations a second of a processor, where nobody says: 1 Gflop/s."""
 
 LEFT_OUT = "communication of its profile: left out"
-NUMBERED = "id is no whole number: numbered by its place"
+NUMBERED = f"id is not {WHOLE_NUMBER}: numbered by its place"
+COUNT = f"{WHOLE_NUMBER}, from 1"
 
 DELAY = ("delay", "DelayProfile")
 HOMOGENEOUS = ("parallel_homogeneous", "ptask_homogeneous", "ParallelTaskHomogeneousProfile")
@@ -111,9 +112,21 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
         rules[NUMBERED] = [*range(len(jobs))]
         numbers = [*range(1, len(jobs) + 1)]
     records["number"] = numbers
-    machine = number(mapping.get("nb_res"))
-    processors = int(machine) if 1 <= machine < LARGEST_WHOLE else None
-    return Log(path, "batsim", records, processors=processors, rules=rules, from_first=False)
+    machine = mapping.get("nb_res")
+    processors = _count(machine)
+    note = ""
+    if processors is None and machine is not None:
+        note = f"nb_res {quoted(machine)}; accepted: {COUNT}"
+    return Log(
+        path,
+        "batsim",
+        records,
+        processors=processors,
+        rules=rules,
+        from_first=False,
+        notes=(note,) if note else (),
+        size_note=note and f"those of the largest usable job, for the file says {note}",
+    )
 
 
 def has_repeated_numbers(table: Table) -> bool:
@@ -199,18 +212,22 @@ def _seconds(job: Mapping[str, Any], key: str, where: str, least: float = 0.0) -
 
 
 def _size(job: Mapping[str, Any], where: str) -> int:
-    value = number(job.get("res"))
-    if not (1 <= value < LARGEST_WHOLE and value.is_integer()):
-        raise WorkloadError(
-            f"{where}: res is {quoted(job.get('res'))}; accepted: {WHOLE_NUMBER}, from 1"
-        )
-    return int(value)
+    size = _count(job.get("res"))
+    if size is None:
+        raise WorkloadError(f"{where}: res is {quoted(job.get('res'))}; accepted: {COUNT}")
+    return size
+
+
+def _count(given: object) -> int | None:
+    value = number(given)
+    return int(value) if 1 <= value < LARGEST_WHOLE and value.is_integer() else None
 
 
 def _number(identity: object) -> int | None:
     """Return the number that a job's id is, perhaps after the name of a workload (``w0!7``)."""
     match = re.fullmatch(r"(?:[^!]*!)?(-?\d{1,18})", str(identity), re.ASCII)
-    return int(match[1]) if match and not isinstance(identity, bool) else None
+    value = int(match[1]) if match and not isinstance(identity, bool) else LARGEST_WHOLE
+    return value if abs(value) < LARGEST_WHOLE else None
 
 
 def _work(

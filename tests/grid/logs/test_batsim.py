@@ -75,6 +75,27 @@ def test_numbers_and_requested_times(tmp_path):
     other = log(tmp_path, delay, [{"id": "first", **job}, *named])
     assert other.records["number"].tolist() == [1, 2, 3, 4]
     assert other.rules == {batsim.NUMBERED: [0, 1, 2, 3]}
+    largest = log(tmp_path, delay, [{"id": f"w0!{2**53 - 1}", **job}])
+    assert (largest.records["number"].tolist(), largest.rules) == ([2**53 - 1], {})
+    for beyond in (2**53, "w0!123456789012345678", -(2**53)):
+        found = log(tmp_path, delay, [{"id": beyond, **job}])
+        assert found.records["number"].tolist() == [1]
+        assert found.rules == {"id is not a whole number below 2^53: numbered by its place": [0]}
+
+
+@pytest.mark.parametrize("said", ["abc", "8", -4, 0, 8.5, True])
+def test_a_size_of_the_machine_that_cannot_be_read_is_told(tmp_path, said):
+    found = log(tmp_path, {"p": {"type": "delay", "delay": 1}}, nb_res=said)
+    note = f"nb_res {said!r}; accepted: a whole number below 2^53, from 1"
+    assert (found.processors, found.notes) == (None, (note,))
+    unread = f"those of the largest usable job, for the file says {note}"
+    assert found.cleaned().size_note == unread
+
+
+@pytest.mark.parametrize(("said", "processors"), [(8.0, 8), (None, None)])
+def test_a_size_of_the_machine_that_can_be_read_is_no_matter(tmp_path, said, processors):
+    found = log(tmp_path, {"p": {"type": "delay", "delay": 1}}, nb_res=said)
+    assert (found.processors, found.notes, found.size_note) == (processors, (), "")
 
 
 def test_other_profiles_have_no_run_time(tmp_path):
