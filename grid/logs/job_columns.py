@@ -320,6 +320,14 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
             return lambda cell: _within(number(cell), 0.0, 1.0), "a number from 0 to 1"
         case "ppbw":
             return lambda cell: _within(number(cell), 0.0, WIDEST), f"Mbit/s, from 0 to {WIDEST:g}"
+        case "deadline":  # negative if it was over before the first arrival
+            return lambda cell: _within(
+                seconds(cell), -LONGEST, LONGEST
+            ), f"seconds, from {-LONGEST:g} to {LONGEST:g}, or nothing"
+        case "deadline":  # negative if it is before the first arrival
+            return lambda cell: _within(
+                seconds(cell), -LONGEST, math.inf
+            ), f"seconds, from {-LONGEST:g} to {LONGEST:g}, or nothing"
         case _:
             unsaid = "" if name in REQUIRED else ", or nothing"
             return lambda cell: _within(

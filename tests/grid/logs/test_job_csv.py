@@ -57,6 +57,12 @@ def test_every_column(tmp_path):
     assert second == neutral
 
 
+def test_deadlines_may_be_before_the_first_arrival(tmp_path):
+    table = read(tmp_path, "arrival,size,runtime,deadline\n0,2,10,-50\n20,2,10,100\n")
+    assert table.jobs["deadline"].tolist() == [-50, 100]
+    assert table.cleaning.rules == {cleaning.EARLY_DEADLINE: 1}
+
+
 def test_ordered_components_may_leave_clusters_out(tmp_path):
     header = "arrival,runtime,request,components\n"
     jobs = read(tmp_path, header + "0,1,ordered,0+20+0+0\n0,1,ordered,0+20\n").jobs
@@ -125,6 +131,7 @@ def test_jobs_of_one_instant_keep_their_order(tmp_path):
         ("computation_fraction", "nan"),
         ("ppbw", "-5"),
         ("deadline", "soon"),
+        ("deadline", "-1.1e12"),
         ("user", "alice"),
         ("user", "-1"),
         ("application", "1.5"),
