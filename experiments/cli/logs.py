@@ -196,7 +196,7 @@ def convert(
     from rich.console import Console
 
     from experiments.logs.anonymous import TOLD, anonymous
-    from experiments.logs.converting import format_to_write, lost, table_for, write
+    from experiments.logs.converting import format_to_write, lost, said, table_for, write
     from experiments.logs.listing import print_cleaning
     from experiments.show.numbers import counted
     from experiments.sweeps.progress import telling
@@ -215,6 +215,9 @@ def convert(
     told = f"{plain(out, 200)}: {counted(table.count, 'job')}, {title}"
     console.print(told, markup=False, highlight=False, soft_wrap=True)
     print_cleaning(table.cleaning, console)
-    done = [TOLD[name] for name in FORMATS[format_].holds if name in TOLD] if anonymise else []
+    done = []
+    if anonymise:
+        known = TOLD.keys() & {"job", "arrival", *said(table.jobs)}
+        done = [TOLD[name] for name in FORMATS[format_].holds if name in known]
     for words in (*done, *lost(log, table, format_)):
         click.echo(f"metasched: {words}", err=True)

@@ -13,11 +13,13 @@ from grid.workloads.transform import moved
 
 TOLD = {
     "partition": "partitions: numbered from 0 on",
-    "user": "users and applications: numbered at random, differently each time",
+    "user": "users: numbered at random, differently each time",
+    "application": "applications: numbered at random, differently each time",
     "job": "jobs: numbered from 1 on, in order of arrival",
     "arrival": "times: from the first arrival on, without a date",
 }
-"""What is done to it, in words, by columns: told where a format has a place for them."""
+"""What is done to it, in words, by columns: told where jobs say something there and a format
+has a place for it."""
 
 
 def anonymous(table: Table) -> Table:

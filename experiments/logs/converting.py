@@ -154,8 +154,10 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
     if count := _other_requests(log):
         yield f"requested size of {counted(count, 'job')} left out: that which was allocated counts"
     renamed = () if are_numbers(table.filed.get("partition", ())) else ("partition",)
+    holds = FORMATS[format].holds
+    named = "problem_size" in holds and table.jobs["problem_size"].any()  # whose names are written
     for name in (*log.numbered, *renamed):
-        if name in FORMATS[format].holds:
+        if name in holds and not (named and name == "application"):
             yield f"names of {name}s: numbered 0, 1, ... as they first come"
     if log.unused:
         yield f"{', '.join(log.unused)} left out: no meaning here"

@@ -15,14 +15,14 @@ from grid.jobs import FILED
 from grid.logs.batsim import batsim_log, write_batsim
 from grid.logs.fields import FIELDS, PARTITION
 from grid.logs.files import bare_name, opened, refuse_foreign
-from grid.logs.job_columns import COLUMNS
+from grid.logs.job_columns import ALL_COLUMNS, COLUMNS
 from grid.logs.job_csv import csv_log, write_csv
 from grid.logs.live import MAGIC, live_log
 from grid.logs.log import SAID, Log
 from grid.logs.parquet import parquet_log, write_parquet
 from grid.logs.sacct import sacct_log
 from grid.logs.swf import gwf_log, swf_log, write_swf
-from grid.logs.time_columns import tells_times
+from grid.logs.time_columns import PROBLEM_SIZE, tells_times
 from grid.names import meant
 from grid.workloads.table import Table
 
@@ -50,7 +50,7 @@ class Format:
     write : callable or None
         Writes to a stream of bytes.
     holds : tuple of str
-        Columns of jobs (`COLUMNS`) that it has a place for.
+        Columns of jobs (`ALL_COLUMNS`) that it has a place for.
     tells : tuple of str
         What it has a place for of ``processors``, ``start`` and ``times`` of
         `grid.workloads.table.Table`.
@@ -75,6 +75,7 @@ def _text(write: Callable[[TextIO, Table], None]) -> Writer:
 
 
 _OF_SWF = tuple("job" if name == "number" else name for name in SAID if name not in FILED[1:])
+_OF_TABLES = (*COLUMNS, PROBLEM_SIZE)
 FORMATS = {
     "swf": Format(
         "Standard Workload Format",
@@ -108,7 +109,7 @@ FORMATS = {
                 stream, table.jobs, table.sites, table.times, table.applications
             )
         ),
-        COLUMNS,
+        _OF_TABLES,
         ("times",),
     ),
     "parquet": Format(
@@ -116,7 +117,7 @@ FORMATS = {
         ".parquet",
         lambda path, clusters, _, __, foreign: parquet_log(path, clusters, foreign),
         write_parquet,
-        COLUMNS,
+        _OF_TABLES,
         ("times",),
     ),
 }
@@ -233,7 +234,7 @@ def _by_lines(lines: list[str]) -> str | None:
     if {"JobID", "JobIDRaw"} & set(first.split("|")):
         return "sacct"
     names = [cell.strip() for cell in first.split(",")]
-    if "," in first and all(name in COLUMNS or tells_times(name) for name in names):
+    if "," in first and all(name in ALL_COLUMNS or tells_times(name) for name in names):
         return "csv"
     if first.startswith(";"):
         return "swf"

@@ -372,15 +372,18 @@ def test_an_anonymous_log_has_the_same_jobs_and_no_names(tmp_path):
         f"{10 + 5 * j},{1 + j % 3},{60 + j},{700 + j % 4},{40 + j % 5},{90 + 5 * j}"
         for j in range(40)
     ]
+    rows[0] = rows[0].replace(",90", ",5")  # over before the first arrival
     log.write_text("\n".join(["arrival,size,runtime,user,application,deadline", *rows]) + "\n")
     got = call("convert", log, out, "--anonymise")
     assert got.exit_code == 0, got.output
-    assert "users and applications: numbered at random" in got.stderr
+    for names in ("users", "applications"):
+        assert f"metasched: {names}: numbered at random, differently each time\n" in got.stderr
     assert "as they first come" not in got.stderr
     before, after = (pd.read_csv(path) for path in (log, out))
     assert after["job"].tolist() == list(range(1, 41))
     for name in ("arrival", "deadline"):
         assert (after[name] == before[name] - 10).all()
+    assert (read(out).cleaned().jobs["deadline"] == after["deadline"]).all()
     for name, count in (("user", 4), ("application", 5)):
         pairs = set(zip(before[name], after[name], strict=True))
         assert len(pairs) == count

@@ -262,6 +262,30 @@ def test_an_anonymous_log_has_other_partitions(tmp_path):
     assert "partition of 2 jobs left out: no place for it" in said
 
 
+def test_of_anonymous_logs_only_what_was_done_is_told(tmp_path):
+    path, new = tmp_path / "log.csv", tmp_path / "new.swf"
+    path.write_text("arrival,size,runtime\n5,2,10\n6,1,4\n")
+    said = call("convert", path, new, "--anonymise").stderr
+    assert [line for line in said.splitlines() if "number" in line] == [
+        "metasched: jobs: numbered from 1 on, in order of arrival"
+    ]
+    path.write_text("arrival,size,runtime,application\n5,2,10,3\n6,1,4,\n")
+    said = call("convert", path, new, "--anonymise").stderr
+    assert "applications: numbered at random" in said
+    assert "users" not in said
+
+
+def test_tables_keep_problem_sizes_and_names_of_applications(tmp_path):
+    path, new, swf = (tmp_path / name for name in ("log.csv", "new.parquet", "new.swf"))
+    path.write_text("arrival,size,runtime,application,problem_size\n0,4,60,cpi,100\n1,2,30,,\n")
+    for source, place in ((path, new), (new, path)):
+        assert "metasched: " not in call("convert", source, place).stderr
+    assert path.read_text().splitlines()[1:] == ["1,0.0,4,60.0,cpi,100.0", "2,1.0,2,30.0,,"]
+    said = call("convert", path, swf).stderr
+    assert "problem_size of 1 job left out: no place for it" in said
+    assert "names of applications: numbered 0, 1, ... as they first come" in said
+
+
 def test_partitions_are_kept_by_number(tmp_path):
     path, new = tmp_path / "log.swf", tmp_path / "new.swf"
     rows = [record(n, n, 60, 4).split() for n in range(3)]

@@ -90,6 +90,7 @@ def test_what_is_said_of_the_machine_reads_back(tmp_path, format):
         ("dump", "JobID|Submit\n", "sacct"),
         ("x", '\n {"jobs": []}', "batsim"),
         ("x", "arrival , size,runtime\n", "csv"),
+        ("x", "arrival,size,application,problem_size,sizes\n", "csv"),
         ("x.json", "", "batsim"),
         ("X.GWF.XZ", "", "gwf"),
         ("table.parquet", "", "parquet"),
