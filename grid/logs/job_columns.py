@@ -324,10 +324,6 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
             return lambda cell: _within(
                 seconds(cell), -LONGEST, LONGEST
             ), f"seconds, from {-LONGEST:g} to {LONGEST:g}, or nothing"
-        case "deadline":  # negative if it is before the first arrival
-            return lambda cell: _within(
-                seconds(cell), -LONGEST, math.inf
-            ), f"seconds, from {-LONGEST:g} to {LONGEST:g}, or nothing"
         case _:
             unsaid = "" if name in REQUIRED else ", or nothing"
             return lambda cell: _within(
