@@ -60,11 +60,14 @@ class Verdict(NamedTuple):
     judge : callable, optional
         Returns the word if it is one of so many claims that shall hold together; None if there is
         no chance in it.
+    lasting : bool
+        It stands, whatever more runs would say; else it only says that nothing speaks against it.
     """
 
     word: str
     evidence: tuple[Measured, ...] = ()
     judge: Callable[[int], str] | None = None
+    lasting: bool = True
 
     def among(self, claims: int) -> str:
         """Return the word, if it is one of so many claims that shall hold together."""
@@ -170,7 +173,7 @@ def is_number(measured: Measured, number: float) -> Verdict:
     """Judge that a share is a number that a paper prints.
 
     It fails if the interval does not hold the number, and stays open if it does but is wider than
-    `SHARP` to each side.
+    `SHARP` to each side. That it holds lasts until a smaller interval does not hold the number.
     """
     interval = measured.value
     sharp = interval.half_width is not None and interval.half_width <= SHARP
@@ -181,7 +184,8 @@ def is_number(measured: Measured, number: float) -> Verdict:
             return FAILS
         return HOLDS if sharp and interval.low <= number <= interval.high else OPEN
 
-    return by_chance(word, (measured,))
+    verdict = by_chance(word, (measured,))
+    return verdict._replace(lasting=verdict.word != HOLDS)
 
 
 def rises(measured: Sequence[Measured]) -> Verdict:
@@ -233,22 +237,10 @@ def rises_then_falls(measured: Sequence[Measured]) -> Verdict:
     return by_chance(word, _course(measured))
 
 
-def no_trend(measured: Sequence[Measured]) -> Verdict:
-    """Judge that numbers neither rise nor fall: it fails if the first and last intervals differ."""
-    first, last = measured[0].value, measured[-1].value
-    if first.half_width is None or last.half_width is None:
-        return Verdict(OPEN, _course(measured))
-
-    def word(claims: int) -> str:
-        if _apart(*_widened((measured[0], measured[-1]), claims)):
-            return FAILS
-        return OPEN if _apart(first, last) else HOLDS
-
-    return by_chance(word, _course(measured))
-
-
-def _apart(one: Interval, other: Interval) -> bool:
-    return one.high < other.low or other.high < one.low
+def no_trend(measured: Sequence[Measured], margin: float) -> Verdict:
+    """Judge that numbers neither rise nor fall: that the last is within a margin of the first."""
+    change = measured[-1].value.minus(measured[0].value)
+    return by_chance(lambda claims: inside(change, -margin, margin, claims), _course(measured))
 
 
 def all_of(*verdicts: Verdict) -> Verdict:

@@ -24,11 +24,14 @@ class Interval(NamedTuple):
         None if there is one observation only, which tells nothing of the others.
     freedom : float
         Degrees of freedom of Student's law from which the half-width is; infinite: the normal law.
+    among : int
+        Of how many such intervals all hold their means with 95 %.
     """
 
     mean: float
     half_width: float | None
     freedom: float = math.inf
+    among: int = 1
 
     @property
     def low(self) -> float:
@@ -43,7 +46,7 @@ class Interval(NamedTuple):
     def scaled(self, factor: float) -> Interval:
         """Return the interval of the estimate times a factor."""
         half = None if self.half_width is None else abs(factor) * self.half_width
-        return Interval(factor * self.mean, half, self.freedom)
+        return self._replace(mean=factor * self.mean, half_width=half)
 
     def moved(self, by: float) -> Interval:
         """Return the interval of the estimate plus a number."""
@@ -53,23 +56,27 @@ class Interval(NamedTuple):
         """Return the interval of the difference to another estimate, from other observations.
 
         >>> Interval(5.0, 3.0).minus(Interval(1.0, 4.0))
-        Interval(mean=4.0, half_width=5.0, freedom=inf)
+        Interval(mean=4.0, half_width=5.0, freedom=inf, among=1)
         """
         half = None
         if self.half_width is not None and other.half_width is not None:
             half = math.hypot(self.half_width, other.half_width)
-        return Interval(self.mean - other.mean, half, min(self.freedom, other.freedom))
+        freedom, among = min(self.freedom, other.freedom), min(self.among, other.among)
+        return Interval(self.mean - other.mean, half, freedom, among)
 
     def widened(self, among: int) -> Interval:
         """Return it so wide that so many of its kind hold all their means with 95 % (Bonferroni).
 
+        One that is among some already is then one among so many times as many.
+
         >>> Interval(1.0, 1.96).widened(40)
-        Interval(mean=1.0, half_width=3.227..., freedom=inf)
+        Interval(mean=1.0, half_width=3.227..., freedom=inf, among=40)
         """
-        if not self.half_width:
-            return self
-        wider = _quantile(self.freedom, among) / _quantile(self.freedom)
-        return self._replace(half_width=wider * self.half_width)
+        every = among * self.among
+        half = self.half_width
+        if half:
+            half *= _quantile(self.freedom, every) / _quantile(self.freedom, self.among)
+        return self._replace(half_width=half, among=every)
 
 
 def mean_interval(values: npt.ArrayLike) -> Interval:
@@ -112,7 +119,7 @@ def ratio_interval(tops: npt.ArrayLike, bottoms: npt.ArrayLike) -> Interval:
     Examples
     --------
     >>> ratio_interval([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
-    Interval(mean=0.5, half_width=0.0, freedom=2)
+    Interval(mean=0.5, half_width=0.0, freedom=2, among=1)
     """
     top, bottom = np.asarray(tops, np.float64), np.asarray(bottoms, np.float64)
     above, below = float(top.mean()), float(bottom.mean())

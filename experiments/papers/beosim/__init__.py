@@ -131,7 +131,7 @@ def _anchors(folder: Path, watch: Watch, **amounts: Any) -> Listing:
     found = {}
     table = bare_table("mean turnaround, s", "ours", "95 %", "one run, 95 %", "paper (one run)")
     for name, (point, printed) in ANCHORS.items():
-        mean, half, _ = mean_interval(outcome.values(point))
+        mean, half = mean_interval(outcome.values(point))[:2]
         run = None if half is None else half * math.sqrt(paper.replications + 1)
         found[name] = {"mean": mean, "ci95": half, "run95": run, "paper": printed}
         halves = ["-" if each is None else f"± {each:.1f}" for each in (half, run)]

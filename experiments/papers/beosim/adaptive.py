@@ -64,7 +64,7 @@ def listing(outcome: Outcome) -> Listing:
         else:
             verdict = "worse" if saved.high < 0 else "open"
         if row["b3"] is not None and row["adaptive"] is not None and saved is not None:
-            row["saved"], row["ci95"], _ = saved
+            row["saved"], row["ci95"] = saved[:2]
         found.append(row | {"verdict": verdict})
         times = ["-" if row[name] is None else f"{row[name]:.1f}" for name in ("b3", "adaptive")]
         half = "" if row["ci95"] is None else f" ± {row['ci95']:.1f}"

@@ -189,13 +189,13 @@ class Outcome:
             "rounds": len(self.rounds(point, series, "mcp")),
         }
         for metric in METRICS:
-            row[metric], row[f"{metric}_ci"], _ = self.value(point, series, metric)
+            row[metric], row[f"{metric}_ci"] = self.value(point, series, metric)[:2]
         for metric in ("mcp", "pb"):
             for name, compare in (("saving", self.saving), ("difference", self.difference)):
                 mean: float | None = None
                 half: float | None = None
                 if series.policy != MUSCLE:
-                    mean, half, _ = compare(point, series, metric)
+                    mean, half = compare(point, series, metric)[:2]
                 row[f"{metric}_{name}"], row[f"{metric}_{name}_ci"] = mean, half
         return row
 

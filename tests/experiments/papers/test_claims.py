@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -87,9 +88,23 @@ def test_rises_then_falls(values, word):
 
 
 def test_no_trend():
-    assert judging.no_trend(measured(0, 7, 1)).word == HOLDS
-    assert judging.no_trend(measured(0, 1, 7)).word == FAILS
-    assert judging.no_trend(measured(0, 1, 7, half=None)).word == OPEN
+    flat = partial(judging.no_trend, margin=3.0)
+    assert flat(measured(0, 7, 1)).word == HOLDS
+    assert flat(measured(0, 1, 7)).word == FAILS
+    assert flat(measured(0, 1, 7, half=None)).word == OPEN
+    assert flat(measured(0, 7, 1, half=4.0)).word == OPEN  # who knows little says nothing
+
+
+def test_that_a_printed_number_holds_may_be_revoked():
+    measured_ = [Measured("", Interval(0.094, 0.042)), Measured("", Interval(0.081, 0.014))]
+    found = [judging.is_number(each, 0.121) for each in measured_]
+    assert [each.word for each in found] == [HOLDS, FAILS]
+    assert [each.lasting for each in found] == [False, True]
+
+
+def test_intervals_that_are_widened_twice_are_among_as_many_as_both():
+    values = Interval(1.0, 1.0, freedom=20)
+    assert values.widened(6).widened(30) == pytest.approx(values.widened(180))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +121,7 @@ CLAIMS_TRUE_WITH_EQUALITY = {
     "rises": judging.rises,
     "above all": lambda found: judging.above_all(found[0], found[1:]),
     "rises then falls": judging.rises_then_falls,
-    "no trend": judging.no_trend,
+    "no trend": partial(judging.no_trend, margin=0.0),
     "courses": lambda found: judging.all_of(
         *(judging.rises(found[i : i + 8]) for i in range(0, 40, 8))
     ),
@@ -147,7 +162,7 @@ def test_without_intervals_nothing_is_decided():
         judging.all_above_zero,
         judging.rises,
         judging.rises_then_falls,
-        judging.no_trend,
+        partial(judging.no_trend, margin=9.0),
     ):
         assert judge(measured(1, 5, 2, half=None)).word == OPEN
 
@@ -165,7 +180,8 @@ def test_all_of(words, word):
 
 
 def test_the_evidence_of_a_course_is_its_ends_and_its_peak():
-    for judge in (judging.rises, judging.rises_then_falls, judging.no_trend):
+    flat = partial(judging.no_trend, margin=9.0)
+    for judge in (judging.rises, judging.rises_then_falls, flat):
         assert [each.value.mean for each in judge(measured(0, 2, 9, 4, 1)).evidence] == [0, 9, 1]
         assert [each.value.mean for each in judge(measured(0, 2, 9)).evidence] == [0, 9]
 

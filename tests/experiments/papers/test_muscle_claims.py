@@ -15,7 +15,7 @@ from experiments.papers.muscle.savings import Outcome
 ROUNDS = 30
 
 
-def world(mcp_saving, pb_saving=lambda point, policy: 0.3, late=lambda point: point.queue / 200):
+def world(mcp_saving, pb_saving=lambda point, policy: 0.3, late=lambda point: point.queue / 800):
     """Return an outcome in which MUSCLE saves what the functions say, by and large."""
     outcome = Outcome(points(FIGURES), 100, 1)
     rng = np.random.default_rng(0)

@@ -31,7 +31,7 @@ def invented(monkeypatch, saving):
                 factor /= 1 - saving(parameters.queue, run.scenario.global_scheduler)
             rounds = factor * rng.normal(100, 100 * SPREAD, ROUNDS)
             found = {"mcp": rounds, "pb": rounds, "makespan": rounds, "overdue": rounds / 5}
-            found |= {"late": np.full(ROUNDS, parameters.queue / 200), "whole": np.ones(1)}
+            found |= {"late": np.full(ROUNDS, parameters.queue / 800), "whole": np.ones(1)}
             found["utilization"] = np.full(ROUNDS, 0.5)
             listed = {name: values.tolist() for name, values in found.items()}
             kept.add({run.key: listed}, {run.key: 1.0})
