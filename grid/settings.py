@@ -348,9 +348,10 @@ def _annotations(kind: type) -> dict[str, Any]:
 
 
 def _leaves(hint: Any) -> Iterator[Any]:
-    """Return the types that a type is made of, all the way down."""
-    args = () if get_origin(hint) is Literal else get_args(hint)
-    for each in args[:1] if get_origin(hint) is Annotated else args:
+    """Return the types of what a type holds, all the way down, that `_limited` limits."""
+    origin = get_origin(hint)
+    args = () if origin in (Literal, Annotated) else get_args(hint)
+    for each in args[1:] if origin is dict else args:
         yield from _leaves(each)
     if not args:
         yield hint

@@ -319,7 +319,9 @@ def _numbers_verdict(
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
     if not all(pair.sure for pair in pairs):
         numbers = {path: of for path, of in numbers.items() if not OF_THE_JOB.search(path)}
-    problems = [*wrong_losses(result), *wrong_count(users_of(done, since), summary)]
+    problems = [*wrong_losses(result)]
+    if all(pair.sure for pair in pairs):
+        problems += wrong_count(users_of(done, since), summary)
     for name, (found, right, scale) in _compared(numbers, summary):
         if not _equal(found, right, scale):
             problems.append(f"{name}: the summary has {found}, jobs.csv makes it {right}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -55,6 +55,8 @@ class Dashboard:
         What this process prints goes to the console, too, above the picture.
     before : float
         Wall time that the run took before it was interrupted, s.
+    shows : callable
+        Tells whether there is anybody to draw for.
 
     Attributes
     ----------
@@ -84,8 +86,9 @@ class Dashboard:
         follow: int | None = None,
         prints: bool = True,
         before: float = 0.0,
+        shows: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.model = model
+        self.model, self.shows = model, shows
         self.console = console or Console()
         self.can_redraw = self.console.is_terminal and not self.console.is_dumb_terminal
         self.view, self.idle = View(), 0.0
@@ -131,7 +134,7 @@ class Dashboard:
 
     def update(self) -> None:
         """Draw the picture anew if that is due."""
-        if perf_counter() >= self._due:
+        if perf_counter() >= self._due and self.shows():
             self._draw()
 
     def redraw(self) -> None:

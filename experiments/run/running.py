@@ -339,7 +339,13 @@ def _watched(
 
     if watch is not None:
         watch.end()
-    dashboard = Dashboard(model, title, follow=display.follow, before=before)
+    dashboard = Dashboard(
+        model,
+        title,
+        follow=display.follow,
+        before=before,
+        shows=lambda: live is True or in_foreground(1),
+    )
     to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
     controls = Controls(dashboard, pace if to_watch or pace is not None else math.inf)
     show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)
@@ -348,13 +354,12 @@ def _watched(
     def update() -> None:
         nonlocal shown
         with _drawing():
-            ours = live is True or in_foreground(1)
-            if ours and not shown and time.perf_counter() >= show_from:
+            if not shown and time.perf_counter() >= show_from and dashboard.shows():
                 shown = True
                 dashboard.__enter__()
                 if dashboard.can_redraw:
                     controls.listen(keys.enter_context(Keyboard()))
-            if ours and shown:
+            if shown:
                 dashboard.update()
             controls.hold(stopping)
 

@@ -284,8 +284,12 @@ def no_occasion(table: Table, parameters: Parameters, platform: Platform) -> tup
     found += [] if (jobs["qos"] != UNKNOWN).any() else ["slurm_qos"]
     found += [name for name, column in TOLD.items() if column in table.communication]
     demand = parameters.bsbw or TOLD["bsbw"] in table.communication
-    found += [] if demand else ["lslt", "solution"]
-    found += ["coallocate"] if jobs["size"].max(initial=0) <= platform.sizes.max() else []
+    found += [] if demand else ["lslt"]
+    anywhere = not parameters.speeds and (
+        table.times is None or np.isfinite(table.times.seconds).all()
+    )
+    fit = anywhere and jobs["size"].max(initial=0) <= platform.sizes.max()
+    found += ["coallocate"] if fit else []
     nowhere = (jobs["origin"] == ANYWHERE).all() and not _draws_origins(jobs, parameters)
     found += ["aging"] if nowhere else []
     return (*found, *(ORIGINS if (jobs["origin"] != ANYWHERE).any() else ()))

@@ -387,7 +387,7 @@ class Scenario(Shown):
         found: dict[str, Any] = {"assign_deadlines": drawn, **of_recorded}
         if isinstance(model.pace.predictor, Exact):
             found["prediction"] = "exact"
-        if self.workload is not None and self.parameters.mode == "batch":
+        if self.workload is not None and self.parameters.mode != "open":
             found["mode"] = "open"  # jobs of a log come when it says
         parameters = self.parameters.model_copy(update=found)
         platform = model.world.platform

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agents.coallocation.settings import CoallocationSettings
+from agents.muscle.scheduler import MuscleScheduler
 from agents.queueing.visiting import QueuePolicy
 from agents.reads import mentions, read_deadlines, reads_predictions
 from agents.registry import LOCAL, kinds_of, readers
@@ -73,7 +74,7 @@ NO_OCCASION = {
     "kill_at_request": "no job has a requested time",
     "slurm_partitions": "no job is in a partition that it names",
     "slurm_qos": "no job has a QOS",
-    **dict.fromkeys(("lslt", "solution"), NO_DEMAND),
+    "lslt": NO_DEMAND,
     "coallocate": ALL_FIT,
     "aging": ONE_QUEUE,
     **dict.fromkeys(ORIGINS, "jobs say where they are submitted"),
@@ -165,22 +166,24 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     log = scenario.workload is not None
     costs, clusters = parameters.of(DistanceCosts), len(scenario.platform.clusters)
     late = latencies(scenario.platform.graph).any()
+    ours = scenario.policy.__module__.startswith("agents.")  # another may read what it likes
     if not late:
         yield ("message_rate",), "no link has a latency"
     if clusters == 1:
         yield STAGING, "there is one cluster: no job moves"
     if not log and not parameters.bsbw:
-        yield ("lslt", "solution"), NO_DEMAND
-        yield (() if costs.staging_data else ("link_mbps",)), NO_DEMAND
-        yield (() if late and costs.message_rate else ("computation_fraction",)), NO_DEMAND
+        yield ("lslt",), NO_DEMAND
+        if ours:
+            yield (() if costs.staging_data else ("link_mbps",)), NO_DEMAND
+            yield (() if late and costs.message_rate else ("computation_fraction",)), NO_DEMAND
     homeless = None if log else without_origin(parameters)
-    if homeless == 1 or (clusters == 1 and homeless == 0):
+    if ours and (homeless == 1 or (clusters == 1 and homeless == 0)):
         yield ("aging",), ONE_QUEUE
     fit = parameters.max_size <= scenario.platform.sizes.max() and not parameters.own_jobs
     if fit and not log and not parameters.composition:
         yield from _without_large(scenario)
-    whole = not parameters.mean_up_time and not scenario.platform.changes
-    if scenario.policy.collects and whole:
+    whole = not (parameters.mean_up_time or parameters.loss or scenario.platform.changes)
+    if issubclass(scenario.policy, MuscleScheduler) and whole:
         yield ("start",), "TITAN starts from the seed schedules of each round"
     if not go_by_predictions(scenario):
         yield PREDICTIONS, "no scheduler goes by predictions: they change no schedule"

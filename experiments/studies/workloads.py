@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -118,12 +117,9 @@ class StudyWorkload:
     def check(self, scenario: Scenario, how: Replications) -> None:
         """Raise `GridError` for what no replication can be of, or not all can."""
         self.run(scenario, 0).model()
-        given: Any = scenario.parameters
         if not self.stretches:
             return
         last = self.stretches[self.most(how) - 1]
-        if given.mode == "per-cluster":  # that refuses large jobs
-            self._part(scenario, self.stretches[0][0], last[1]).model()
         if named_files([scenario]):  # series among them may end before
             self._part(scenario, *last).model()
 

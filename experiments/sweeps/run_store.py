@@ -69,10 +69,13 @@ class Kept:
     def _agree(self, database: sqlite3.Connection, keep: bool) -> None:
         """Refuse a database of other parameters; keep ours in one that has none, if asked to."""
         there = dict(database.execute("SELECT name, value FROM parameters"))
+        if not self.at_once and not database.execute("SELECT 1 FROM runs LIMIT 1").fetchone():
+            there = {}
         for name, value in self._given.items():
             if there and there.get(name) != value:
                 raise GridError(f"{self._place}: {self._other(name, there.get(name), value)}")
         if keep and not there:
+            database.execute("DELETE FROM parameters")
             database.executemany("INSERT INTO parameters VALUES (?, ?)", self._given.items())
 
     def _other(self, name: str, known: str | None, found: str) -> str:

@@ -59,10 +59,10 @@ def ordered_capacity(
     if len(laws) == 1:
         laws = [of_jobs(laws[0])]
     blank = math.prod(float(law[0]) for law in laws)
-    if blank == 1.0:
+    mean = math.fsum(mean_of(law) for law in laws)
+    if blank >= 1.0 or mean == 0.0:
         raise no_job()
     least = sum(int(np.flatnonzero(law)[0]) for law in laws)
-    mean = math.fsum(mean_of(law) for law in laws)
     tables = [(size,) for size in sizes]
     jobs = jobs_at_once(sum(sizes), mean / (1.0 - blank), least)
     check_convolution(tables, (jobs + _RARE * blank) / (1.0 - blank))

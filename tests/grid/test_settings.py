@@ -124,6 +124,10 @@ def kind_of(annotation, value, frozen=True):
             "type with str",
         ),
         (
+            kind_of(dict[str, float], setting({}, "One.", choices=("a",))),
+            "Wrong.length: found choices of the type dict[str, float]; accepted: those of a type",
+        ),
+        (
             kind_of(bool, setting(True, "One.", least=0)),
             "Wrong.length: found limits of the type <class 'bool'>; accepted: those of a "
             "type with float or int",

@@ -55,7 +55,7 @@ class Log:
         fits = self.sizes <= most
         for table, values in (("sizes", self.sizes), ("service times, s", self.runtimes)):
             yield (table, f"{self.name}: all", *_summary(values))
-            if not fits.all():
+            if fits.any() and not fits.all():
                 yield (table, f"{self.name}: up to {most} processors", *_summary(values[fits]))
             if self.name == "DAS" and table != "sizes":
                 short = values[values <= LONGEST]

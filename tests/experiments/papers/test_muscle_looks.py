@@ -76,7 +76,7 @@ def test_it_ends_when_time_is_up(monkeypatch, tmp_path):
     assert found.cpu_s == len(found.outcome.runs)  # a second each
     assert found.look > 2
     text = found.page()
-    assert f"Runs were added in {found.look} looks" in text
+    assert f"In {found.look} looks, runs were added" in text
     assert (
         "metasched reproduce muscle --figure 6 --scale 0.1 --replications 1 --cpu-hours 0.04"
         in (text)
@@ -173,10 +173,10 @@ def test_savings_that_are_printed_are_marked(monkeypatch, tmp_path):
     assert "as printed" not in (tmp_path / "muscle-figure7.svg").read_text(encoding="utf-8")
 
 
-def test_what_muscle_pays_is_told_with_figure_4(monkeypatch, tmp_path):
+def test_makespan_and_utilization_are_told_with_figure_4(monkeypatch, tmp_path):
     invented(monkeypatch, clear)
     text = paper(tmp_path / "four", SOON, (4,)).page()
-    assert "## What MUSCLE pays" in text
+    assert "## Makespan and utilization" in text
     rows = [line for line in text.splitlines() if line.startswith(("| ours |", "| paper |"))]
     assert len(rows) == 2 * 7
     assert "What MUSCLE pays" not in paper(tmp_path / "six", SOON).page()

@@ -50,7 +50,7 @@ from tests.experiments.scenario.test_notes import told
         (
             {"lslt": 50.0, "computation_fraction": 0.5, "link_mbps": 77.0, "solution": "first"},
             ("a1", "fcfs"),
-            "lslt, solution, link_mbps, computation_fraction (bsbw is 0: no job needs links)",
+            "lslt, link_mbps, computation_fraction (bsbw is 0: no job needs links)",
         ),
         (
             {"aging": 9.0},
@@ -151,6 +151,7 @@ from tests.experiments.scenario.test_notes import told
             "start (TITAN starts from the seed schedules of each round)",
         ),
         ({"start": "random", "mean_up_time": 900.0}, ("muscle", "titan"), ""),
+        ({"start": "random", "loss": 0.1}, ("muscle", "titan"), ""),
         ({"start": "random"}, ("ect", "titan"), ""),
         ({"nodes": "log"}, ("ect", "fcfs"), "nodes (there is no log)"),
     ],

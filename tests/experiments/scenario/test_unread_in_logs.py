@@ -34,6 +34,17 @@ def test_what_the_jobs_of_a_log_give_no_occasion_for(size, policy, origin, reaso
     assert [line.partition("effect: ")[2] for line in said] == ([reasons] if reasons else [])
 
 
+def test_jobs_that_cannot_run_on_the_largest_cluster_are_split(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime@A,runtime@B,runtime@C\n0,6,,5,5\n")
+    (tmp_path / "three.toml").write_text(
+        'workload = "jobs.csv"\nglobal = "muscle"\nlocal = "fcfs"\nclusters = [{name = "A", '
+        'size = 8}, {name = "B", size = 4}, {name = "C", size = 4}]\n'
+    )
+    given = "--set", "coallocate=true", "--set", "lslt=50", "--set", "bsbw=5"
+    found = CliRunner().invoke(main, ["validate", str(tmp_path / "three.toml"), *given])
+    assert (found.exit_code, "without effect" in found.output) == (0, False)
+
+
 def test_a_log_runs_in_mode_open(tmp_path):
     (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,2,1\n")
     for mode, said in (("open", 0), ("batch", 1), ("per-cluster", 1)):

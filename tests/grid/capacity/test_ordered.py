@@ -160,6 +160,7 @@ def test_four_clusters_of_128_are_quick_and_the_slotted_case_is_near():
         ([[0, 1]], [1.5], "processors of a cluster: found 1.5"),
         ([[[0, 1]]], [4], "1 dimensions"),
         ([[1], [1]], [4, 4], "found 0 only"),
+        ([[1.0000000000000002], [1.0]], [4, 4], "found 0 only"),
         ([[0, 1]], [10**9], "ordered requests: estimated at .* and 64 GB"),
     ],
 )
