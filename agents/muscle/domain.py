@@ -72,8 +72,8 @@ def domain_brokers(platform: Platform, levels: int, named: Collection[str] = ())
         name = platform.brokers[broker].name
         key = "domains" if name in named else "levels"
         raise GridError(
-            f"{key}: found broker {name}, which would schedule with no cluster below it; accepted: "
-            "a broker with one"
+            f"{key}: broker {name}: found no cluster below it; accepted: a broker with one, where "
+            "it schedules"
         )
 
     def next_above(broker: int) -> int:

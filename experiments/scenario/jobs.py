@@ -224,6 +224,12 @@ def _from_log(
             cleaning = table.applied.cleaning(jobs, begin, end)
     if parameters.load_factor != 1:
         jobs, clock = scale_load(jobs, parameters.load_factor), None
+    if parameters.mode == "per-cluster" and len(jobs):
+        largest = jobs[jobs["size"].argmax()]
+        log: object = source
+        if not isinstance(source, (str, Path)):
+            log = site_paths(source)[platform.names[largest["origin"]]]
+        _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
     cut = Table(
         jobs,
         cleaning,

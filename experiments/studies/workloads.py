@@ -120,6 +120,8 @@ class StudyWorkload:
         if not self.stretches:
             return
         last = self.stretches[self.most(how) - 1]
+        if scenario.parameters.mode == "per-cluster":  # that refuses large jobs
+            self._part(scenario, self.stretches[0][0], last[1]).model()
         if named_files([scenario]):  # series among them may end before
             self._part(scenario, *last).model()
 

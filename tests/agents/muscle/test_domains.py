@@ -223,11 +223,11 @@ def test_brokers_that_schedule():
         (TREE, {"levels": 2, "coallocate": True}, "coallocate: found true; accepted: false where"),
         (
             grid([("x",), ("empty",)], ["x"] * 3), {"levels": 2},
-            "levels: found broker empty, which would schedule with no cluster below it",
+            "levels: broker empty: found no cluster below it",
         ),
         (
             grid([("x",), ("empty",)], ["x"] * 3), {"domains": ("empty",)},
-            "domains: found broker empty, which would schedule with no cluster below it",
+            "domains: broker empty: found no cluster below it",
         ),
         (TREE, {"domains": ("east", "east")}, "domains: found 'east' twice; accepted: each"),
     ],

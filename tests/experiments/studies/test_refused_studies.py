@@ -385,3 +385,15 @@ def test_what_one_log_of_several_cannot_bear_names_the_log_and_the_key(table, sa
     with pytest.raises(GridError) as refused:
         Study.load(path)
     assert str(refused.value) == f"{path}: {says}"
+
+
+def test_a_job_too_large_in_a_later_window_is_refused_before_any_run(tmp_path):
+    changes = [("[set]", "[set]\nmode = 'per-cluster'"), ("least = 4", 'least = 3\nwindow = "1h"')]
+    path = write_log_study(tmp_path, [*changes, ("mine.swf", "mine.csv")])
+    sizes = [5, 20, 20, 20, 21]
+    rows = [f"{1800 * number},{size},60\n" for number, size in enumerate([*sizes, 4, 4])]
+    (tmp_path / "mine.csv").write_text(f"arrival,size,runtime\n{''.join(rows)}")
+    with pytest.raises(GridError, match=r"mine\.csv: size of job 5: found 21; accepted: at most"):
+        Study.load(path)
+    path.write_text(path.read_text().replace("least = 3", "least = 2"))
+    assert Study.load(path)
