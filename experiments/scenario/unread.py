@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agents.coallocation.settings import CoallocationSettings
-from agents.muscle.scheduler import MuscleScheduler
 from agents.queueing.visiting import QueuePolicy
 from agents.reads import mentions, read_deadlines, reads_predictions
 from agents.registry import LOCAL, kinds_of, readers
@@ -171,11 +170,10 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("message_rate",), "no link has a latency"
     if clusters == 1:
         yield STAGING, "there is one cluster: no job moves"
-    if not log and not parameters.bsbw:
+    if ours and not log and not parameters.bsbw:
         yield ("lslt",), NO_DEMAND
-        if ours:
-            yield (() if costs.staging_data else ("link_mbps",)), NO_DEMAND
-            yield (() if late and costs.message_rate else ("computation_fraction",)), NO_DEMAND
+        yield (() if costs.staging_data else ("link_mbps",)), NO_DEMAND
+        yield (() if late and costs.message_rate else ("computation_fraction",)), NO_DEMAND
     homeless = None if log else without_origin(parameters)
     if ours and (homeless == 1 or (clusters == 1 and homeless == 0)):
         yield ("aging",), ONE_QUEUE
@@ -183,7 +181,7 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     if fit and not log and not parameters.composition:
         yield from _without_large(scenario)
     whole = not (parameters.mean_up_time or parameters.loss or scenario.platform.changes)
-    if issubclass(scenario.policy, MuscleScheduler) and whole:
+    if scenario.policy.collects and scenario.policy.paper == "muscle" and whole:
         yield ("start",), "TITAN starts from the seed schedules of each round"
     if not go_by_predictions(scenario):
         yield PREDICTIONS, "no scheduler goes by predictions: they change no schedule"
