@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import selectors
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from experiments.run.files import lock
 from experiments.service.store import FILE, LOCK
 from grid.errors import GridError
 
+PATIENCE = 2.0
+"""How long a lock of one that has just been killed may outlive it, s: what it was about to start
+has its files until the system has begun the program."""
 
-def locked(folder: Path, what: str = "service") -> Any:
+
+def locked(folder: Path, what: str = "service") -> IO[bytes]:
     """Return a file that says that a service, or something else, is there while it is open.
 
     Raises
@@ -24,14 +29,21 @@ def locked(folder: Path, what: str = "service") -> Any:
         If another one is.
     """
     file = (folder / LOCK).open("ab")
+    until = time.monotonic() + PATIENCE
+    while not _has_locked(file):
+        if time.monotonic() >= until:
+            file.close()
+            raise GridError(f"{folder}: another {what} is there already; accepted: another --state")
+        time.sleep(0.05)
+    return file
+
+
+def _has_locked(file: IO[bytes]) -> bool:
     try:
         lock(file)
     except OSError:
-        file.close()
-        raise GridError(
-            f"{folder}: another {what} is there already; accepted: another --state"
-        ) from None
-    return file
+        return False
+    return True
 
 
 @contextmanager

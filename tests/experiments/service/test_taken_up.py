@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -18,6 +20,7 @@ from experiments.service.at_sites import local
 from experiments.service.at_sites.site import Began, End
 from experiments.service.grid_file import load_grid
 from experiments.service.mirror import rows_of
+from experiments.service.presence import locked
 from experiments.service.serving import serving
 from experiments.service.store import Store
 from grid.errors import GridError
@@ -134,6 +137,16 @@ def test_no_job_is_lost_or_runs_twice_however_often_a_service_is_killed(
     assert len(ended) == jobs
     ran = (tmp_path / "ran").read_text().split()
     assert sorted(map(int, ran)) == [*range(1, jobs + 1)]
+
+
+def test_a_lock_may_outlive_a_service_by_a_moment(tmp_path):
+    """What it was about to start when it was killed has its files until a program begins."""
+    with locked(tmp_path) as first:
+        left = threading.Timer(0.3, os.close, [os.dup(first.fileno())])
+        left.start()
+    assert left.is_alive()
+    locked(tmp_path).close()
+    left.join()
 
 
 def test_a_service_has_learned_from_jobs_of_those_before(grid, state):
