@@ -18,7 +18,6 @@ JOBS = 0.15
 """Jobs of a run, in units of those of a run of the figures."""
 REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
-WIDTH = 0.01
 WIDER = "*"
 """Marks brackets in which loads were tried of which runs did not tell."""
 
@@ -68,7 +67,7 @@ def search(
             of_case(case).changed([f"jobs={jobs}"], global_scheduler=each) for each in policies
         ]
         brackets = find_saturations(
-            scenarios, 0, lambda words: None, replications, workers, WIDTH, kept, watch
+            scenarios, 0, lambda words: None, replications, workers, kept=kept, watch=watch
         )
         for policy, used, each in zip(policies, policies.values(), brackets, strict=True):
             bracket, formula = each.bracket, formulas.get((case, policy))
