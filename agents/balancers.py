@@ -39,6 +39,7 @@ class HomeScheduler(GlobalScheduler):
     only_chooses, reads_components = True, False
     stays_home = True
     label = "HOME"
+    goes_by = "where it was submitted, and by the least load if it was submitted to no cluster"
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
@@ -55,6 +56,7 @@ class DynamicLeastLoadScheduler(GlobalScheduler):
 
     only_chooses, reads_components = True, False
     label = "DLL"
+    goes_by = "the least load: predicted work left of the jobs that it knows there, a processor"
     paper = "muscle"
 
     @compiled()
@@ -69,6 +71,7 @@ class WeightedRandomScheduler(GlobalScheduler):
     only_chooses, reads_components = True, False
     reads_predictions = False
     label = "WRAND"
+    goes_by = "a draw, in which processors that are up count by their rate"
     paper = "muscle"
 
     @compiled()
@@ -95,6 +98,7 @@ class RoundRobinScheduler(GlobalScheduler):
     only_chooses, reads_components = True, False
     reads_predictions = False
     label = "ROUND-ROBIN"
+    goes_by = "whose turn it is"
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

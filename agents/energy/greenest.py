@@ -18,6 +18,7 @@ class GreenestScheduler(EarliestCompletionScheduler):
     """
 
     label = "GREENEST"
+    goes_by = f"what the job would emit, and {EarliestCompletionScheduler.goes_by}"
 
     def place(self, job: Job) -> Answer:
         """Choose the greenest in time; of equals, the one that ends first."""

@@ -224,6 +224,21 @@ def test_a_tie_of_workload_levels_is_told_with_what_broke_it(tmp_path):
     assert f"{why} the jobs by chance, to one of the 2 largest clusters\n" in told_of_both
 
 
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        ("dll", "DLL goes by the least load: predicted work left of the jobs that it knows there"),
+        ("round-robin", "ROUND-ROBIN goes by whose turn it is"),
+        ("greenest", "GREENEST goes by what the job would emit, and its own book of when"),
+    ],
+)
+def test_what_a_policy_goes_by_is_told(tmp_path, policy, says):
+    words = "--set", "jobs=3", "--out", tmp_path, "--events", tmp_path / "events.jsonl"
+    assert call("run", "quickstart", "--global", policy, *words).exit_code == 0
+    (story,) = explain(tmp_path, 2)
+    assert any(says in part for _, parts in story.lines for part in parts)
+
+
 def test_rounds_are_numbered_as_where_they_are_listed(tmp_path):
     log, rounds = tmp_path / "events.jsonl", tmp_path / "rounds.csv"
     words = "--set", "mode=batch", "--set", "jobs=60", "--set", "queue=20", "--events", log
