@@ -22,7 +22,7 @@ from grid.kernel.state import NONE
 from grid.streams import uniform
 
 FRESH = 2
-"""Periods of advertisements for which what a broker has noted counts."""
+"""Periods of advertisements for which what a broker has noted of clusters not below it counts."""
 
 ROUNDED = 1e-3
 """Sums of work may be so much less than none by rounding, processor-seconds."""
@@ -322,14 +322,16 @@ def table_of(broker: A4Broker, told: Iterable[Belief] = ()) -> list[Belief]:
     """Return a broker's capability table: what it believes of each cluster that it knows of.
 
     Where several say something, that is the newest: what it says that it `believes`, of clusters
-    below it; what it has noted in the last `FRESH` periods, and what is `told` now, of any.
+    below it; what it has noted of these, and in the last `FRESH` periods of others; and what is
+    `told` now, of any.
     """
     beliefs = beliefs_of(broker)
     if not (broker.noted or told):
         return beliefs
     table = {belief.cluster: belief for belief in beliefs}
     since = broker.model.now - FRESH * broker.model.world.advertising.period
-    noted = (belief for belief in broker.noted.values() if belief.at >= since)
+    own = {*table}  # of which there would be news if they had changed
+    noted = (each for each in broker.noted.values() if each.at >= since or each.cluster in own)
     for belief in (*noted, *told):
         if _is_newer(belief, table):
             table[belief.cluster] = belief

@@ -95,12 +95,13 @@ def offers(
     sent, at_once = model.world.known["work"], model.world.state.at_once
     for cluster, free, up, waiting, left, at in table_of(broker) if table is None else table:
         if size <= up and times[cluster] < math.inf:
-            work = left
+            added = 0.0
             if broker.parent is None or at_once[cluster]:
                 # Who sends all jobs knows of those that the news does not tell of yet.
-                work = max(left, sent.item(cluster))
-            idle = waiting == 0 and work <= left * (1.0 + ROUNDING)
-            wait = 0.0 if size <= free and idle else max(0.0, at + work / up - now)
+                added = max(0.0, sent.item(cluster) - left)
+            idle = waiting == 0 and added <= left * ROUNDING
+            # What was there runs since the news, and what was sent later has yet to run.
+            wait = 0.0 if size <= free and idle else max(0.0, at + left / up - now) + added / up
             finish = now + wait + times[cluster]
             found.append(Offer(cluster, finish, at))
     if len(found) > 1:
@@ -226,10 +227,11 @@ class DiscoveryScheduler(GlobalScheduler):
             return ()
         believed = {belief.cluster: belief for belief in table}
         first, *rest = (believed[offer.cluster] for offer in answer)
+        done = first.up * (self.model.now - first.at)  # at most, since the news
         with_job = first._replace(
             free=max(0, first.free - size),
             waiting=first.waiting + (size > first.free),
-            left=first.left + size * times[first.cluster],
+            left=max(first.left, done) + size * times[first.cluster],
         )
         return with_job, *rest
 

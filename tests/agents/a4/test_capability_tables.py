@@ -10,7 +10,7 @@ import pytest
 from agents.a4 import A4Broker, Belief, DiscoveryScheduler
 from agents.a4.broker import FRESH, table_of
 from agents.a4.discovery import DiscoverySettings
-from agents.a4.questions import CapabilityTable, ResourceQuestion
+from agents.a4.questions import CapabilityTable, ResourceAnswer, ResourceQuestion
 from grid.platform.brokers import Advertising
 from tests.agents.a4.test_discovery import tree
 from tests.agents.small_grids import done, model_of, ran, table, workload
@@ -72,6 +72,21 @@ def test_who_is_asked_downwards_knows_better():
     assert [each.content().get("down", False) for each in questions if each.job == 2] == [
         *(False, True, False, False, False)
     ]
+
+
+@pytest.mark.parametrize("arrival", [0.0, 1000.0])
+def test_who_has_answered_reckons_with_the_job_however_old_the_news_is(arrival):
+    """C1 is full, and west sends two jobs to C2 before it hears of the first."""
+    jobs = [(0, 8, 100.0, math.inf), (10, 6, 10.0, 50.0), (10.5, 6, 10.0, 50.0)]
+    rows = [(arrival + at, size, time, arrival + end, 0) for at, size, time, end in jobs]
+    model = asking("up", "pull", table(*rows), tree(rates=(1.0, 1.0, 1.0)), latency=1.0)
+    said = []
+    model.listeners.append(said.append)
+    model.run()
+    answers = [each.found for each in said if isinstance(each, ResourceAnswer)]
+    assert [(each.broker, each.offers[0].cluster) for each in answers] == [("west", 1)] * 2
+    first, second = (each.offers[0].finish for each in answers)
+    assert second == pytest.approx(first + 10.0)
 
 
 def test_an_answer_from_below_takes_the_way_back_and_no_more():

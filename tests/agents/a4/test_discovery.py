@@ -124,11 +124,14 @@ def test_a4_sends_each_job_to_the_first_offer():
     assert 0 < model.discovery_messages < 80 * 6
 
 
+@pytest.mark.parametrize("arrival", [0.0, 1000.0])
 @pytest.mark.parametrize("latency", [0.0, 0.5])
-def test_jobs_that_ask_at_once_are_not_all_offered_the_same_cluster(latency):
-    jobs = table(*[(0, 1, 10.0)] * 30)
-    used = done(ran("a4", "fcfs", jobs, Platform.star([5, 5, 5]), latency=latency))["cluster"]
-    assert np.bincount(used).tolist() == [10, 10, 10]
+def test_jobs_that_ask_at_once_are_not_all_offered_the_same_cluster(latency, arrival):
+    """Also where the news of clusters is old: what was sent since has not run since then."""
+    for gap in (0.0, 0.01):
+        jobs = table(*[(arrival + gap * each, 1, 10.0) for each in range(30)])
+        used = done(ran("a4", "fcfs", jobs, Platform.star([5, 5, 5]), latency=latency))["cluster"]
+        assert np.bincount(used).tolist() == [10, 10, 10]
 
 
 @pytest.mark.parametrize(
