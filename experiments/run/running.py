@@ -27,6 +27,7 @@ from experiments.run.progress import Far
 from experiments.run.results import Result
 from experiments.run.writing import new_result, resumed_result
 from experiments.scenario.scenario import Scenario
+from experiments.sweeps.compiling import noting_what_is_compiled
 from experiments.sweeps.forecast import Forecast
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -331,7 +332,8 @@ def _watched(
     if live is False or (live is None and not sys.stdout.isatty()):
         if watch is not None:
             watch.begin(0, Forecast([[((), 1.0)]], known=False), Far(model, display.endless).told)
-        yield (lambda: None), nullcontext
+        with nullcontext() if watch is None else noting_what_is_compiled(watch.note):
+            yield (lambda: None), nullcontext
         return
     from experiments.live.controls import Controls
     from experiments.live.dashboard import Dashboard

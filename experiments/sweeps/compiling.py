@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from numba.core.event import Event, Listener, install_listener
 
@@ -22,6 +22,28 @@ class _Notice(Listener):  # type: ignore[misc]
 
     def on_end(self, event: Event) -> None:
         """Say nothing."""
+
+
+class _Noting(Listener):  # type: ignore[misc]
+    """Notes in words when something begins to be compiled, and that this is over."""
+
+    def __init__(self, note: Callable[[str], object]) -> None:
+        self._note, self._begun = note, 0
+
+    def on_start(self, event: Event) -> None:
+        self._begun += 1
+        self._note("compiling what is not compiled yet")
+
+    def on_end(self, event: Event) -> None:
+        self._begun -= 1
+        if not self._begun:
+            self._note("")
+
+
+def noting_what_is_compiled(note: Callable[[str], object]) -> AbstractContextManager[None]:
+    """Have it noted in words when something is compiled meanwhile, and "" once it is."""
+    context: AbstractContextManager[None] = install_listener("numba:compile", _Noting(note))
+    return context
 
 
 @contextmanager

@@ -88,7 +88,7 @@ class SweepProgress:
         self._show()
 
     def note(self, words: str) -> None:
-        """Have it shown in a terminal what is at hand."""
+        """Have it shown what is at hand: in a terminal, or of a single run."""
         self._doing = words
 
     def begin(
@@ -217,14 +217,15 @@ class SweepProgress:
             self._bar.update(self._bar.task_ids[0], completed=passed / (passed + left or 1.0))
         least = "at least " if self._forecast.open_ended else ""
         done = f"{self._done:,} of {least}{counted(runs, self._unit)}"
-        if runs == 1 and told:
+        single = bool(runs == 1 and told)
+        if single:
             share = sum(each.share for each in told)
-            done = percent_done(share)
+            done, left = percent_done(share), None if self._doing else left
             if share == 1.0:
                 done, left = "all jobs are through, messages are under way", None
         if left is not None and not (least and round(left) == 0):  # that would tell nothing
             done += f", {least}{countdown(left)} left"
-        return f"{done}: {self._doing}" if self._doing and self._bar is not None else done
+        return f"{done}: {self._doing}" if self._doing and (single or self._bar) else done
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)

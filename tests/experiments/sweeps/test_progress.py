@@ -7,12 +7,14 @@ import math
 import time
 from types import SimpleNamespace
 
+import numba
 import pytest
 from rich.console import Console
 
 from experiments.run import progress as of_run
 from experiments.run.progress import Far
 from experiments.sweeps import progress
+from experiments.sweeps.compiling import noting_what_is_compiled
 from experiments.sweeps.forecast import Forecast, UnderWay
 from experiments.sweeps.progress import SweepProgress, telling
 
@@ -137,6 +139,22 @@ def test_a_terminal_shows_at_once_or_soon_what_goes_on(monkeypatch, quiet):
         watch.begin(0, runs(10.0, 10.0), unit="round")
         watch.note("trying")
         shown(console, "0 of 2 rounds, 20 s left: trying")
+
+
+def test_a_run_in_which_something_is_compiled_says_so(monkeypatch):
+    """Without an estimate, which compiling would spoil."""
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    monkeypatch.setattr(progress, "SOON", 0.01)
+    console, heard = told(), []
+    with SweepProgress(console, quiet=True) as watch:
+        watch.begin(0, Forecast([[((), 1.0)]], known=False), lambda: [UnderWay(0, 0.25, 30.0)])
+        with noting_what_is_compiled(lambda words: [heard.append(words), watch.note(words)]):
+            assert numba.njit(lambda value: value + 1)(1) == 2
+            assert heard == ["compiling what is not compiled yet", ""]
+            watch.note(heard[0])
+            shown(console, "\n25 %: compiling what is not compiled yet\n")
+            watch.note("")
+            shown(console, "compiled yet\n25 %, 1 min 30 s left\n")
 
 
 def test_nobody_is_told_of_what_takes_a_moment(monkeypatch, capsys):
