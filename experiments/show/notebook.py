@@ -97,7 +97,7 @@ def _(replications: Replications) -> Told:
         of_this = "means are those of runs of this length"
         lines = [Sentence(f"In {few} the mean queue {GREW}: {of_this}.", True)]
     lines += [Sentence(line, True) for line in replications.remarks]
-    facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}
+    facts = {"runs": f"{len(replications.runs)}", "seeds": f"drawn from {replications.seed}"}
     return Told(title, facts, lines, [Table("Means", columns, rows)])
 
 

@@ -173,7 +173,7 @@ def print_replications(found: Replications, console: Console) -> None:
     """Print the mean of each metric with its confidence interval."""
     often = counted(len(found.runs), "replication")
     title = f"{found.scenario.name}: {_by(found.scenario)}, {often}"
-    console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
+    console.print(f"{title}, seeds drawn from {found.seed}", style="bold", **_LITERALLY)
     if found.unstable:
         console.print(
             f"not stable: in {found.unstable} of {len(found.runs)} the mean queue {GREW}; means "
@@ -194,7 +194,7 @@ def print_replications(found: Replications, console: Console) -> None:
 def print_saturation(found: Saturation, console: Console) -> None:
     """Print the bracket of a maximal utilization, and the loads that were tried."""
     title = f"{found.scenario.name}: {_by(found.scenario)}, {found.replications} runs at each load"
-    console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
+    console.print(f"{title}, seeds drawn from {found.seed}", style="bold", **_LITERALLY)
     rows = [
         (
             f"{load:.5g}",

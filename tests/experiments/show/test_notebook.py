@@ -119,7 +119,7 @@ def test_replications_show_means(result):
     shown = found._repr_html_()
     assert "&lt;/script&gt;</td><td>4 ± 13</td>" in shown
     assert "none" not in shown
-    assert repr(found).endswith(", runs 2, seed 7>")
+    assert repr(found).endswith(", runs 2, seeds drawn from 7>")
     growing = dataclasses.replace(found, runs=runs.assign(stable=[1.0, 0.0]))
     assert "In 1 of 2 runs the mean queue grew by more than a quarter" in growing._repr_html_()
     assert "4 ± 13" in growing._repr_html_()
