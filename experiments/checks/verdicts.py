@@ -88,4 +88,4 @@ def print_verdicts(
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         lines.append(f"- {kind}: {', '.join(plain(each) for each in names[:NAMED])}{more}")
     for line in lines:
-        console.print(line, markup=False, emoji=False, highlight=False)
+        console.print(line, highlight=False)

@@ -210,7 +210,7 @@ def _print(story: Story) -> None:
     console = unfolded()
     clock = "" if story.start is None else f" (dates by {zone_of(story.start)})"
     heading = f"{story.heading}{clock}"
-    console.print(heading, style="bold", markup=False, emoji=False, highlight=False)
+    console.print(heading, style="bold", highlight=False)
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():

@@ -73,8 +73,11 @@ def _moment(seconds: float) -> Cell:
 
 
 def unfolded(file: TextIO | None = None) -> Console:
-    """Return a console that folds lines only in a terminal, or at ``COLUMNS`` where that is set."""
-    console = Console(file=file)
+    """Return a console that folds lines only in a terminal, or at ``COLUMNS`` where that is set.
+
+    It prints texts as they are: what stands in brackets is no markup.
+    """
+    console = Console(file=file, markup=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = UNFOLDED
     return console

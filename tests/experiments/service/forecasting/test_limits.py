@@ -6,12 +6,12 @@ from dataclasses import replace
 from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from experiments.service.at_sites.drivers import Driver
 from experiments.service.forecasting.forecast_table import print_forecast
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.forecasting.futures import Future, Present
+from experiments.show.tables import unfolded
 from tests.experiments.service.forecasting.test_forecast import (
     BEGAN,
     NOW,
@@ -61,9 +61,10 @@ def test_what_others_hold_is_waited_for_by_who_was_given_to_a_site(tmp_path):
     starts = {each.job: roomy.starts[row, 0] - NOW for row, each in enumerate(roomy.jobs)}
     assert (starts[2], starts[3]) == (-3.0, 27.0)
     row = found.rows([2])[0]
-    console = Console(width=200, record=True, file=StringIO())
-    print_forecast(found, [row], [], [], console)
-    assert "given to sites where others hold what they need now: job 2" in console.export_text()
+    out = StringIO()
+    print_forecast(found, [row], ["B[a-c]"], [], unfolded(out))
+    assert "given to sites where others hold what they need now: job 2" in out.getvalue()
+    assert "drained, so that no job starts there: B[a-c]\n" in out.getvalue()
 
 
 def test_limits_are_by_the_rate_of_when_a_job_was_submitted(tmp_path):
