@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.parameters import Parameters
-from experiments.show.numbers import counted
+from experiments.show.numbers import counted, number
 from grid.platform.multicluster import MAX_SIZE, Platform
 from grid.workloads.table import Table
 
@@ -34,8 +34,13 @@ def sized(platform: Platform, parameters: Parameters) -> Platform:
             notes += (f"parameter clusters replaces those of the file, whose {of_it} left out",)
     for cluster in tables["clusters"]:
         cluster["size"] = cluster["size"] if nodes == "auto" else nodes
-    for link in tables["links"]:
-        link["capacity"] = link["capacity"] if capacity == "auto" else capacity
+    if capacity != "auto":
+        stated = [link["capacity"] for link in tables["links"]]
+        if min(stated) < max(stated):
+            ends = " to ".join(number(each) for each in (min(stated), max(stated)))
+            notes += (f"parameter link_mbps replaces the capacities of its links, {ends} Mbit/s",)
+        for link in tables["links"]:
+            link["capacity"] = capacity
     whole = Platform.from_dict(tables)
     return dataclasses.replace(whole, speed=platform.speed, notes=notes)
 
