@@ -190,9 +190,7 @@ def test_what_parameters_replace_of_a_platform_is_told(tmp_path):
     for scenario in (mine, mine.changed(["clusters=2", "nodes=10"])):
         assert notes(scenario) == [f"{lost} are left out"]
     unlike = Platform.star([8, 8], capacity=[200.0, 1000.0])
-    links = (
-        "platform: parameter link_mbps replaces the capacities of its links, 200 to 1,000 Mbit/s"
-    )
+    links = "parameter link_mbps replaces the capacities of its links, 200 to 1,000 Mbit/s"
     for given in ({"link_mbps": 77.0}, {"link_mbps": 77.0, "nodes": 4}):
         assert f"platform: {links}" in notes(Scenario("mine", unlike, given))
     assert not any("link_mbps" in each for each in notes(Scenario("mine", unlike, {"nodes": 4})))
