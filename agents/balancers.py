@@ -38,6 +38,7 @@ class HomeScheduler(GlobalScheduler):
 
     only_chooses, reads_components = True, False
     stays_home = True
+    homeless = "go where dll would send them"
     label = "HOME"
     goes_by = "where it was submitted, and by the least load if it was submitted to no cluster"
 

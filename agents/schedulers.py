@@ -127,6 +127,9 @@ class GlobalScheduler(Scheduler, GlobalRules):
     stays_home: ClassVar[bool] = False
     """No job runs elsewhere than where it was submitted, so that none is moved."""
 
+    homeless: ClassVar[str] = "go to clusters that it chooses"
+    """What jobs submitted through no cluster do where others stay home, in words."""
+
     starts_jobs: ClassVar[bool] = False
     """It starts each job itself and sends none to a cluster, so that no local scheduler decides."""
 

@@ -18,6 +18,7 @@ class NoShareScheduler(MetaScheduler):
 
     label = "NO-SHARE"
     splits, stays_home = False, True
+    homeless = "are migrated"
     largest = largest_whole
 
     @compiled()

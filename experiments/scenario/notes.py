@@ -370,9 +370,11 @@ def notes(
         share = without_origin(parameters) if scenario.workload is None else 0.0
         some = f"{percent(share)} of the jobs" if share else counted(stated.homeless, "job")
         if share or stated.homeless:
-            lines.append(f"workload: {some} submitted through no cluster: no home to stay at")
-    if parameters.prediction == "requested" and (jobs := stated.unrequested):
-        lines.append(without_request(jobs))
+            under = f"under {given['global']} they {scenario.policy.homeless}"
+            lines.append(f"workload: {some} submitted through no cluster: {under}")
+    asks = parameters.prediction == "requested" and stated.unrequested > 0
+    if asks and go_by_predictions(scenario, stated.homeless > 0):
+        lines.append(without_request(stated.unrequested))
     if stated.requested and knows_run_times(scenario, stated.homeless > 0):
         lines.append(KNOWN_BEFORE)
     if parameters.warmup and warmed:

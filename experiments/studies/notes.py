@@ -20,7 +20,7 @@ from experiments.scenario.notes import (
     unscaled_series,
     without_request,
 )
-from experiments.scenario.unread import PREDICTIONS, idle, of_arrivals
+from experiments.scenario.unread import PREDICTIONS, go_by_predictions, idle, of_arrivals
 from experiments.scenario.unread import without_effect as useless_in
 from experiments.show.labels import METRICS
 from experiments.show.numbers import counted, listed
@@ -106,15 +106,17 @@ def notes_of(
     return [
         *without_effect(study, scenarios, _stated(workloads)),
         *dict.fromkeys(of_locals),
-        *of_windows(study, scenarios.values(), workloads),
+        *of_windows(study, scenarios, workloads),
     ]
 
 
 def of_windows(
-    study: Definition, scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload]
+    study: Definition,
+    run: Mapping[tuple[str, Any], Scenario],
+    workloads: Sequence[StudyWorkload],
 ) -> list[str]:
     """Return in lines what platforms lack, what windows of logs do to planned changes and lack."""
-    workloads, scenarios = [*workloads], [*scenarios]
+    scenarios = [*run.values()]
     left_out = [
         f"left out: {counted(often, 'window')} of {each.name} {why}"
         for each in workloads
@@ -128,11 +130,13 @@ def of_windows(
         for note in not_held_out(scenario, each.digests.values(), log=each.name)
     )
     left_out += dict.fromkeys(told)
-    if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in scenarios):
+    homeless = any(each.stated.homeless for each in workloads)
+    measured = any("prediction" in name for name in study.reported)  # whoever goes by them
+    read = [each for each in scenarios if measured or go_by_predictions(each, homeless)]
+    if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in read):
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
-    left_out += _of_origins(scenarios, workloads)
-    homeless = any(each.stated.homeless for each in workloads)
+    left_out += _of_origins(run, workloads)
     known = any(knows_run_times(each, homeless) for each in scenarios)
     if any(each.stated.requested for each in workloads) and known:
         left_out.append(KNOWN_BEFORE)
@@ -145,19 +149,28 @@ def of_windows(
     return _of_platforms(scenarios) + changes + left_out + of_sites + cleaned(workloads)
 
 
-def _of_origins(scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload]) -> Iterator[str]:
-    """Yield of which logs origins are drawn, and of which else jobs have none though some stay."""
-    scenarios = [*scenarios]
-    given = [each.to_dict()["parameters"] for each in scenarios]
+def _of_origins(
+    run: Mapping[tuple[str, Any], Scenario], workloads: Iterable[StudyWorkload]
+) -> Iterator[str]:
+    """Yield of which logs origins are drawn, and of which else jobs have none though some stay.
+
+    Those of policies under which jobs stay go by what each says (`GlobalScheduler.homeless`).
+    """
+    given = [each.to_dict()["parameters"] for each in run.values()]
     draws = any(each["local_share"] > 0 or each["queue_shares"] for each in given)
-    stay = any(each.policy.stays_home and len(each.platform.clusters) > 1 for each in scenarios)
+    stay: dict[str, list[str]] = {}
+    for (policy, _), scenario in run.items():
+        of = stay.setdefault(scenario.policy.homeless, [])
+        if scenario.policy.stays_home and len(scenario.platform.clusters) > 1 and policy not in of:
+            of.append(policy)
+    under = [f"under {listed(of)} they {what}" for what, of in stay.items() if of]
     for each in workloads:
         homeless = each.stated.homeless
         if draws and 0 < homeless == len(each.arrivals):
-            yield f"{each.name}: origins {DRAWN_ORIGINS}"
-        elif stay and homeless:
-            jobs = counted(homeless, "job")
-            yield f"{each.name}: {jobs} submitted through no cluster: no home to stay at"
+            yield f"workload {each.name}: origins {DRAWN_ORIGINS}"
+        elif under and homeless:
+            jobs = f"{counted(homeless, 'job')} submitted through no cluster"
+            yield f"workload {each.name}: {jobs}: {'; '.join(under)}"
 
 
 def _of_warm_ups(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
@@ -217,7 +230,7 @@ def noted(
         "platform": platform,
         "parameters": _of_base(study, base, scenarios.values()),
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
-        "changes": of_windows(study, scenarios.values(), workloads),
+        "changes": of_windows(study, scenarios, workloads),
         "unread": _unread(study, scenarios, _stated(workloads)),
         "of_arrivals": sorted(set().union(*map(of_arrivals, scenarios.values()))),
     }

@@ -326,19 +326,22 @@ def test_it_is_said_why_no_deadline_is_drawn(local, parameters, why):
     [({}, "100.0 %"), ({"local_share": 0.75}, "25.0 %")],
 )
 def test_jobs_that_have_no_home_are_told(parameters, share, tmp_path):
-    line = "workload: {} submitted through no cluster: no home to stay at"
-    for policy, said in (("home", True), ("no-share", True), ("dll", False)):
+    line = "workload: {} submitted through no cluster: under {} they {}"
+    home, migrated = ("home", "go where dll would send them"), ("no-share", "are migrated")
+    for policy, then in (home, migrated):
         found = told({"mode": "open", **parameters}, global_scheduler=policy)
-        assert (line.format(f"{share} of the jobs") in found) == said
+        assert line.format(f"{share} of the jobs", policy, then) in found
+    found = told({"mode": "open", **parameters}, global_scheduler="dll")
+    assert not any("no cluster" in each for each in found)
     for shared in ({"local_share": 1.0}, {"queue_shares": [30, 70]}, {"mode": "per-cluster"}):
         of_all = told({"mode": "open", **shared}, global_scheduler="home")
-        assert not any("no home" in each for each in of_all)
+        assert not any("no cluster" in each for each in of_all)
     (tmp_path / "jobs.csv").write_text("arrival,size,runtime,origin\n0,1,5,C1\n1,1,5,\n2,1,5,\n")
     done = CliRunner().invoke(
         main, ["run", "quickstart", "--workload", str(tmp_path / "jobs.csv"), "--global", "home",
                "--local", "fcfs", "--set", "local_share=0"],
     )  # fmt: skip
-    assert line.format("2 jobs") in done.stderr
+    assert line.format("2 jobs", *home) in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,8 @@ def test_jobs_without_a_requested_time_are_told(written):
     )
     told = call("run", "site", "--workload", log, "--set", "prediction=exact")
     assert "prediction:" not in told.stderr
+    told = call("run", "site", "--workload", log, "--local", "fcfs")  # which goes by none
+    assert "prediction requested:" not in told.stderr
     told = call("run", "site", "--workload", written(LOG.format(9, 9), "log.swf"))
     assert "prediction:" not in told.stderr
 

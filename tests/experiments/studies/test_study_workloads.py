@@ -275,6 +275,29 @@ def test_jobs_without_a_requested_time_are_told_once(tmp_path, window, jobs, pre
     assert sentences.count(f"P{told[1:]}.") == (prediction == "requested")
 
 
+@pytest.mark.parametrize(("metric", "told"), [("mean_wait", 0), ("prediction_accuracy", 1)])
+def test_jobs_without_a_requested_time_concern_who_goes_by_it_or_measures_it(
+    tmp_path, metric, told
+):
+    changes = [
+        ("mean_wait", metric),
+        ('["fcfs", "easy"]', '"fcfs"'),
+        ("[set]", "[set]\nprediction = 'requested'"),
+    ]
+    notes = Study.load(_in_hours(tmp_path, [(2, True), (1, False)], changes)).notes
+    assert sum("without a requested time" in each for each in notes) == told
+
+
+def test_whom_jobs_without_a_home_concern_is_told(tmp_path):
+    changes = [('"dll"', '["dll", "home", "no-share"]'), ("[set]", "[set]\nclusters = 2")]
+    told = (
+        "workload mine: 400 jobs submitted through no cluster: under home over fcfs and home over "
+        "easy they go where dll would send them; under no-share over fcfs and no-share over easy "
+        "they are migrated"
+    )
+    assert told in Study.load(write_log_study(tmp_path, changes)).notes
+
+
 def test_only_windows_before_the_last_one_that_is_run_are_told(tmp_path):
     changes = [("least = 4", 'least = 2\nwindow = "1h"'), ("[set]", "[set]\nwarmup = 1")]
     study = Study.load(
