@@ -59,7 +59,7 @@ def compared(runs: list[Ran]) -> list[Sentence]:
         lines = [Sentence(UNTOLD, warns=True)]
     if same:
         lines = [_same(runs, so_far=bool(short))]
-    if other := _other_platforms(runs):
+    if other := other_platforms(runs):
         lines.append(Sentence(f"They were on different platforms: other {other}.", warns=True))
     lines += _other_parameters(runs)
     if len({ran.summary["parameters"].get("warmup") or 0 for ran in runs}) > 1:
@@ -104,7 +104,7 @@ def _same(runs: list[Ran], so_far: bool) -> Sentence:
     return Sentence(f"{words}, but those of {listed(without)} had no deadlines.")
 
 
-def _other_platforms(runs: list[Ran]) -> str:
+def other_platforms(runs: list[Ran]) -> str:
     """Return in which tables of their platforms runs differ, "" if in none."""
     first, *others = (_by_place(ran.platform.to_dict()) for ran in runs)
     names = [name for name, of in first.items() if any(other.get(name) != of for other in others)]

@@ -11,7 +11,7 @@ import jinja2
 from experiments.run.summary import version
 from experiments.run.whose import WHOSE
 from experiments.show import labels
-from experiments.show.comparing import compared
+from experiments.show.comparing import compared, other_platforms
 from experiments.show.differences import differences, parameters, told_apart
 from experiments.show.labels import scale_of, told_of_origins
 from experiments.show.numbers import counted, listed, number
@@ -24,9 +24,9 @@ from experiments.show.run_data import (
     of_groups,
     shares,
 )
-from experiments.show.tables import Cell, Column, Table, changes_table
+from experiments.show.tables import Cell, Column, Table, changes_table, links_table
 from experiments.show.words import found, limits
-from grid.platform.topology import GRID
+from grid.platform.topology import GRID, latencies
 
 
 @cache
@@ -145,6 +145,8 @@ CLUSTER_NUMBERS = (
     *("idle_time_mean", "makespan"),
 )
 LINK_NUMBERS = ("mean_demand", "saturated")
+OF_LINKS = ("coallocated", "mean_staging")
+"""Metrics that are above 0 where jobs used links."""
 
 GROUP_NUMBERS = ("jobs", "work", "mean_wait")
 ORIGIN_NUMBERS = (
@@ -192,7 +194,10 @@ def _tables(runs: list[Ran]) -> list[Table]:
                 "A link has the name of the node that it joins to the centre.",
             )
         )
-    tables += changes_table([(ran.name, ran.platform) for ran in runs])
+    platforms = [(ran.name, ran.platform) for ran in runs]
+    if any(map(_goes_by_links, runs)) or "links" in other_platforms(runs):
+        tables += links_table(platforms)
+    tables += changes_table(platforms)
     of_one = [] if several else _parameters(runs)
     return [
         *tables,
@@ -201,6 +206,12 @@ def _tables(runs: list[Ran]) -> list[Table]:
         *_of_groups(runs),
         *of_one,
     ]
+
+
+def _goes_by_links(ran: Ran) -> bool:
+    """Return whether jobs of a run were split or had data moved, or messages were late."""
+    moved = any(ran.summary["metrics"].get(name) for name in OF_LINKS)
+    return moved or bool(latencies(ran.platform.graph).any())
 
 
 def origin_tables(runs: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[Table]:

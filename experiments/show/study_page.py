@@ -14,13 +14,14 @@ from experiments.scenario.assignments import shown
 from experiments.show.labels import heading, label, scale_of, scale_of_difference
 from experiments.show.numbers import NONE, PLAIN, Scale, number
 from experiments.show.packed import embedded
-from experiments.show.page import templates
+from experiments.show.page import OF_LINKS, templates
 from experiments.show.panels import Panel, Point, panel
-from experiments.show.tables import Cell, Column, Table, changes_table
+from experiments.show.tables import Cell, Column, Table, changes_table, links_table
 from experiments.show.words import Sentence
 from experiments.studies.telling import MARK, grew, of_others
 from experiments.studies.windows import dated
 from grid.metrics.stability import GREW
+from grid.platform.topology import latencies
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -244,7 +245,7 @@ def _windows(outcome: StudyOutcome) -> Iterator[Table]:
 
 
 def _platform(outcome: StudyOutcome) -> list[Table]:
-    """Return the clusters of a study and their planned changes, as far as known."""
+    """Return the clusters of a study, links that matter and planned changes, as far as known."""
     given = outcome.provenance.get("platform")
     if given is None:
         return []
@@ -257,6 +258,9 @@ def _platform(outcome: StudyOutcome) -> list[Table]:
     ]
     columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
     tables = [Table("Platform of the study", columns, clusters, OF_STUDY)]
+    moved = any((outcome.runs[name] > 0).any() for name in OF_LINKS if name in outcome.runs)
+    if moved or latencies(platform.graph).any():
+        tables += links_table([("", platform)], OF_STUDY)
     return [*tables, *changes_table([("", platform)], _whose(outcome))]
 
 

@@ -68,6 +68,25 @@ def changes_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Ta
     return [Table("Planned changes", [*columns, Column("processors")], rows, note)] if rows else []
 
 
+def links_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Table]:
+    """Return the links of platforms, each with the name of its run unless all have the same."""
+    links = [platform.to_dict()["links"] for _, platform in of]
+    alike = all(each == links[0] for each in links)
+    rows = [
+        [
+            *([] if alike else [Cell(run)]),
+            *map(Cell, link["between"]),
+            Cell("no limit" if link["capacity"] == math.inf else number(link["capacity"])),
+            Cell(number(link["latency"]), link["latency"]),
+        ]
+        for (run, _), its in zip(of[:1] if alike else of, links, strict=False)
+        for link in its
+    ]
+    columns = [Column(name, text=True) for name in ("run", "link of", "to")[alike:]]
+    columns += [Column("capacity, Mbit/s"), Column("latency, s")]
+    return [Table("Network", columns, rows, note)]
+
+
 def _moment(seconds: float) -> Cell:
     return Cell(instants([seconds])[0], seconds)
 

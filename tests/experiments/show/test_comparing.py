@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from experiments.run.running import run
@@ -9,6 +11,7 @@ from experiments.scenario.scenario import Scenario
 from experiments.show.page import page_of
 from experiments.show.run_data import Ran
 from experiments.show.run_plots import draw
+from experiments.show.tables import links_table
 from grid.platform.multicluster import Platform
 from tests.experiments.small_results import printed
 
@@ -36,6 +39,29 @@ def test_planned_changes_are_told_and_listed():
         assert "Planned changes</h" in page
         assert "1,000,000,000" in page
     assert "Planned changes" not in page_of([without])
+
+
+def test_links_are_listed_where_they_matter_or_differ():
+    clusters = [{"name": "A", "size": 4, "switch": "north"}, {"name": "B", "size": 8}]
+
+    def ran(policy, max_size=4, capacity=math.inf, latency=0.0):
+        switch = {"name": "north", "capacity": capacity, "latency": latency}
+        platform = Platform.from_dict({"clusters": clusters, "switches": [switch]})
+        parameters = {"mode": "open", "jobs": 9, "min_size": max_size, "max_size": max_size}
+        return Ran.of(run(Scenario("of two", platform, parameters, policy, "fcfs")))
+
+    whole, split = ran("dll"), ran("a1", max_size=9)
+    assert "Network" not in page_of([whole, whole])
+    for runs in ([split], [ran("dll", latency=0.25)], [whole, ran("dll", capacity=300)]):
+        assert "Network</h" in page_of(runs)
+    (network,) = links_table([("a", split.platform), ("b", split.platform)])
+    assert [[cell.text for cell in row] for row in network.rows] == [
+        ["A", "north", "1,000", "0"],
+        ["B", "switch", "1,000", "0"],
+        ["north", "switch", "no limit", "0"],
+    ]
+    (network,) = links_table([("a", split.platform), ("b", ran("dll", capacity=300).platform)])
+    assert [cell.text for cell in network.rows[-1]] == ["b", "north", "switch", "300", "0"]
 
 
 @pytest.mark.parametrize(("fraction", "slowed"), [(1, False), (0.7, True)])

@@ -277,6 +277,20 @@ def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path, values
     assert page in study_page(outcome)
 
 
+@pytest.mark.parametrize(("policy", "shown"), [("b3", True), ("migration-only", False)])
+def test_links_are_on_the_page_of_a_study_where_jobs_are_split(tmp_path, policy, shown):
+    (tmp_path / "two.toml").write_text(
+        'clusters = [{name = "A", size = 8, capacity = 200}, {name = "B", size = 8}]\n'
+    )
+    (tmp_path / "study.toml").write_text(
+        'scenario = "quickstart"\nplatform = "two.toml"\nreplications = {least = 2}\n'
+        'set = {mode = "open", jobs = 9, min_size = 5, max_size = 12}\n'
+        f'policies = [{{global = "{policy}", local = "fcfs"}}]\n'
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    assert ("Network</h" in study_page(outcome)) == shown
+
+
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
     with pytest.raises(
         GridError, match=r"window: found 34 h 0 min, of which workload mine has 2 with jobs"
