@@ -80,11 +80,11 @@ def compared(runs: list[Ran]) -> list[Sentence]:
         lines.append(Sentence(f"No run is called the best: {words}.", warns=True))
     else:
         lines += _ranked(runs)
+    for ran in runs:
+        lines += [Sentence(f"{ran.name}: {each.text}", True) for each in found(ran) if each.warns]
     if same:
         lines += _paired(runs)
         lines += [] if short else _by_origin(runs)
-    for ran in runs:
-        lines += [Sentence(f"{ran.name}: {each.text}", True) for each in found(ran) if each.warns]
     return lines
 
 
@@ -230,6 +230,13 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
         pairs = both(first, other)
         pairs = pairs[first.completed[pairs["row_x"]] & other.completed[pairs["row_y"]]]
         done = len(pairs)
+        came = max(ran.summary["jobs"]["submitted"] for ran in (first, other))
+        if 2 * done < came:
+            yield Sentence(
+                f"Only {done:,} of {counted(came, 'job')} completed under both {first.name} and "
+                f"{other.name}: how many of them waited less under which says little."
+            )
+            continue
         pairs = pairs[first.counted[pairs["row_x"]] & other.counted[pairs["row_y"]]]
         if pairs.empty:
             continue

@@ -40,19 +40,27 @@ class Hindcast:
         each the quantiles that were forecast, as ``start 5`` to ``end 95``.
     waited : int
         Jobs that waited, of which these were drawn.
+    asked : int
+        Of how many jobs there were to be forecasts.
     run : Result
         What came.
     """
 
     jobs: pd.DataFrame
     waited: int
+    asked: int
     run: Result
 
     @property
     def notes(self) -> list[str]:
         """What the user may want to know before trusting it, a line each."""
         changes = "changes of the platform: forecasts do not know of them, the run does"
-        return [*self.run.notes, *([changes] if self.run.platform.changes else [])]
+        few = f"jobs: {self.asked:,} asked for; {self.waited:,} waited {LEAST_WAIT:.0f} s or longer"
+        return [
+            *self.run.notes,
+            *([changes] if self.run.platform.changes else []),
+            *([few] if self.waited < self.asked else []),
+        ]
 
     def within(self, what: str, low: int, high: int) -> float:
         """Return in how many cases of all a ``start`` or ``end`` was between two quantiles."""
@@ -147,7 +155,7 @@ def hindcast(
     drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
     each = (_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index)
     rows = [*progress.one_by_one(each, len(drawn), "job")]
-    return Hindcast(pd.DataFrame(rows), len(waited), done)
+    return Hindcast(pd.DataFrame(rows), len(waited), jobs, done)
 
 
 def _check_known(scenario: Scenario) -> None:

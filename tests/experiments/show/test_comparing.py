@@ -147,6 +147,21 @@ def test_runs_with_unfinished_jobs_had_the_same_but_are_not_ranked(whole):
     assert "Of the 57 jobs that both completed, 0.0 % waited less under a than under b" in told
 
 
+def test_no_share_is_told_of_few_jobs_that_both_completed(whole):
+    a, b = changed(whole, "a"), changed(whole, "b", rows=range(31, 60))
+    b.summary["unfinished"] = 31
+    told = compared_words(a, b)
+    assert "b: 31 jobs never finished" in told
+    assert told.endswith(
+        "Only 29 of 60 jobs completed under both a and b: how many of them waited less under which "
+        "says little."
+    )
+    b = changed(whole, "b", rows=range(30, 60))
+    b.summary["unfinished"] = 30
+    told = compared_words(a, b)
+    assert told.index("30 jobs never finished") < told.index("Of the 30 jobs that both completed")
+
+
 def test_warm_ups_that_differ_are_told(whole):
     a, b = changed(whole, "a"), changed(whole, "b")
     a.summary["parameters"] = b.summary["parameters"] | {"warmup": 7}

@@ -22,6 +22,7 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
     monkeypatch.setattr("experiments.sweeps.progress.SOON", 0.001)
     outcome = call("hindcast", *words, "--jobs", 9, "--futures", 4, "--json")
     assert "of 9 jobs" in outcome.stderr
+    assert "asked for" not in outcome.stderr
     told = json.loads(outcome.stdout)
     assert told["jobs"] == 9
     assert told["waited"] == 18  # of all but the first quarter
@@ -31,6 +32,8 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
         assert told[what] == exact
     shown = call("hindcast", *words, "--jobs", 9, "--futures", 4).stdout
     assert "of 9 jobs, each forecast in 4 futures as it was submitted" in " ".join(shown.split())
+    few = call("hindcast", *words, "--jobs", 1000, "--futures", 2)
+    assert "metasched: jobs: 1,000 asked for; 18 waited 60 s or longer\n" in few.stderr
     never = call("hindcast", *words, "--set", "load_factor=0.1")
     assert "found no job that waits; accepted: a run with some" in never.output
     synthetic = call("hindcast", "quickstart")
