@@ -64,6 +64,7 @@ def study_page(outcome: StudyOutcome) -> str:
             *([*_tables(outcome), *_windows(outcome)] if len(outcome.runs) else []),
             *_platform(outcome),
             *_parameters(outcome),
+            *_cleaning(outcome),
         ],
         limits=limits,
         text=told.get("text", ""),
@@ -271,6 +272,19 @@ def _parameters(outcome: StudyOutcome) -> list[Table]:
     columns = [Column(name, text=True) for name in ("parameter", "value")]
     note = "Others are those of the study, or defaults."
     return [Table("Parameters of the scenario", columns, rows, note)] if rows else []
+
+
+def _cleaning(outcome: StudyOutcome) -> list[Table]:
+    """Return what was done to the records of logs, if something was."""
+    found = outcome.provenance.get("cleaning", [])
+    texts = ["workload", "rule", *(["where"] if any(each["where"] for each in found) else [])]
+    rows = [
+        [_count(each["times"]), _count(each["records"]), *(Cell(each[name]) for name in texts)]
+        for each in found
+    ]
+    columns = [Column("times"), Column("records"), *(Column(name, text=True) for name in texts)]
+    note = "Of whole logs, before windows are cut from them."
+    return [Table("Cleaning of logs", columns, rows, note)] if rows else []
 
 
 def _whose(outcome: StudyOutcome) -> str:

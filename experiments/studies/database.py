@@ -156,6 +156,18 @@ def _holds_runs(path: Path) -> bool:
     return False
 
 
+class _Cleaned(BaseModel):
+    """What one rule of cleaning did to a log."""
+
+    model_config = ConfigDict(strict=True)
+
+    workload: str
+    records: int
+    times: int
+    rule: str
+    where: str
+
+
 class _Told(BaseModel):
     """What the notes of a study say at least."""
 
@@ -169,6 +181,7 @@ class _Told(BaseModel):
     inputs: dict[str, str] = {}
     platform: dict[str, Any] | None = None
     changes: list[str] = []
+    cleaning: list[_Cleaned] = []
     of_muscle: list[str] = []
     unread: dict[str, list[str]] = {}
     windows: dict[str, list[Annotated[list[float], Field(min_length=2, max_length=2)]]] = {}

@@ -146,7 +146,7 @@ def of_windows(
     joining = {*map(before_joining, planned)} - {""}
     changes = [*hidden, *joining, *times_in_logs(study, scenarios)]
     of_sites = idle_sites(study, workloads) + _of_warm_ups(study, scenarios)
-    return _of_platforms(scenarios) + changes + left_out + of_sites + cleaned(workloads)
+    return _of_platforms(scenarios) + changes + left_out + of_sites
 
 
 def _of_origins(
@@ -208,9 +208,9 @@ def noted(
     """Return what the file of a study has of what is run.
 
     That is the platform of `base`, with its planned changes only if runs have them, `of_windows`,
-    of each policy the parameters that it does not read, and of each log its windows, s after its
-    first submission (all that there are: the file may have runs of more than are asked for now),
-    and what its clock showed at that, if it is known. Also the parameters of
+    of each policy the parameters that it does not read, and of each log how it was cleaned, its
+    windows, s after its first submission (all that there are: the file may have runs of more than
+    are asked for now), and what its clock showed at that, if it is known. Also the parameters of
     `base` that are neither defaults nor the study's.
     """
     platform = base.to_dict()["platform"]
@@ -231,6 +231,7 @@ def noted(
         "parameters": _of_base(study, base, scenarios.values()),
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
         "changes": of_windows(study, scenarios, workloads),
+        "cleaning": cleaned(workloads),
         "unread": _unread(study, scenarios, _stated(workloads)),
         "of_arrivals": sorted(set().union(*map(of_arrivals, scenarios.values()))),
     }
@@ -247,17 +248,22 @@ def _of_base(study: Definition, base: Scenario, scenarios: Iterable[Scenario]) -
     return {name: value for name, value in base.to_dict()["parameters"].items() if name in ours}
 
 
-def cleaned(workloads: Iterable[StudyWorkload]) -> list[str]:
-    """Return in lines what was done to the records of logs, whole, before they became jobs."""
-    lines = []
+def cleaned(workloads: Iterable[StudyWorkload]) -> list[dict[str, Any]]:
+    """Return what was done to the records of logs, whole, before they became jobs, rule by rule.
+
+    A rule has the parameters ``where`` it applied so often, "" if whatever runs set.
+    """
+    rows = []
     for each in workloads:
+        ways: dict[tuple[int, int, str], list[str]] = {}
         for where, cleaning in each.cleanings.items():
-            rules = "; ".join(f"{often:,}: {rule}" for rule, often in cleaning.rules.items())
-            settings = f", where {where}" if where else ""
-            what = f"cleaning of the whole log ({counted(cleaning.records, 'record')})"
-            if rules or where:
-                lines.append(f"workload {each.name}{settings}: {what}: {rules or 'nothing'}")
-    return lines
+            for rule, often in cleaning.rules.items():
+                ways.setdefault((cleaning.records, often, rule), []).append(where)
+        for (records, often, rule), of in ways.items():
+            where = " or ".join(of) if len(of) < len(each.cleanings) else ""
+            told = {"records": records, "times": often, "rule": rule, "where": where}
+            rows.append({"workload": each.name, **told})
+    return rows
 
 
 def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
@@ -12,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.show.labels import heading, scale_of, scale_of_difference
-from experiments.show.numbers import NONE, Scale
+from experiments.show.numbers import NONE, Scale, counted
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.verdicts import place_of
 
@@ -42,6 +45,18 @@ def print_outcome(outcome: StudyOutcome, console: Console) -> None:
         console.print()
     for sentence in outcome.sentences():
         console.print(f"- {sentence}", soft_wrap=not console.is_terminal, **literally)
+    for line in _cleaned(outcome):
+        console.print(line, soft_wrap=not console.is_terminal, **literally)
+
+
+def _cleaned(outcome: StudyOutcome) -> Iterator[str]:
+    """Yield how logs were cleaned, as runs tell it."""
+    rules = outcome.provenance.get("cleaning", ())
+    for (name, records), rows in groupby(rules, itemgetter("workload", "records")):
+        yield f"cleaning of {counted(records, 'record')}, all of workload {name}:"
+        for row in rows:
+            where = f", where {row['where']}" if row["where"] else ""
+            yield f"  {row['times']:,}{where}: {row['rule']}"
 
 
 def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:

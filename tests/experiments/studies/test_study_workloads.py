@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from experiments.scenario.jobs import read_source
 from experiments.show.study_page import study_page
 from experiments.studies.study import Study
 from experiments.studies.study_run import numbers_of
+from experiments.studies.telling import print_outcome
 from experiments.studies.undefined import failures
 from experiments.sweeps import inputs
 from grid.errors import GridError
@@ -191,11 +194,7 @@ def test_sites_without_jobs_in_windows_are_told(tmp_path, end, idle, have):
     )
     said = f"of 4 windows of three, {idle} {have} no job of C2"
     study = Study.load(path)
-    assert study.notes[0] == said
-    assert [note.split(":")[0] for note in study.notes[1:]] == [
-        "workload three",
-        "workload two",
-    ]  # their cleaning
+    assert study.notes == [said]
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert f"O{said[1:]}." in [*outcome.sentences()]
     assert [each.idle for each in study.workloads] == [{"C2": idle}, {}]
@@ -218,6 +217,12 @@ def test_the_trial_of_a_log_bears_what_the_whole_does(tmp_path):
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert outcome.points["n"].tolist() == [2] * 4
     assert (outcome.runs["deadlines_met"] > 0).all()
+
+
+def printed(outcome):
+    told = io.StringIO()
+    print_outcome(outcome, Console(file=told, width=200))
+    return told.getvalue()
 
 
 def _in_hours(folder, hours, changes):
@@ -366,11 +371,11 @@ def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
         assert provenance.get("machines") == machines
         page = study_page(outcome)
         assert ("4 (one), 16 (other)" in page) == (machines is not None)
-        told = " ".join(outcome.sentences())
-        assert (
-            "Workload one: cleaning of the whole log (9 records): 1: requested time below the "
-            in told
-        )
+        rule = "requested time below the run time: raised to it"
+        assert f'<td class="text">{rule}</td>' in page
+        told = printed(outcome)
+        assert f"cleaning of 9 records, all of workload one:\n  1: {rule}\n" in told
+        assert all(rule not in each for each in outcome.sentences())
         (tmp_path / "out.db").unlink()
 
 
@@ -379,17 +384,17 @@ def test_cleaning_is_told_of_each_way_in_which_runs_read_a_log(tmp_path):
         tmp_path, [("[workloads]", "[vary]\nkill_at_request = [true, false]\n[workloads]")]
     )
     log = tmp_path / "mine.swf"
-    first, *rest = log.read_text().splitlines()
-    cells = first.split()
-    cells[8] = "1"  # requested, s
-    log.write_text("\n".join([" ".join(cells), *rest]))
-    told = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent()).provenance["changes"]
-    mine, of = (
-        "workload mine, where kill_at_request",
-        "cleaning of the whole log (400 records): 1: ",
-    )
-    assert f"{mine} true: {of}run time above the requested time: cut to it" in told
-    assert f"{mine} false: {of}requested time below the run time: raised to it" in told
+    first, second, *rest = (line.split() for line in log.read_text().splitlines())
+    first[8], second[3] = "1", "0"  # requested, and run time, s
+    log.write_text("\n".join(map(" ".join, [first, second, *rest])))
+    outcome = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent())
+    assert printed(outcome).splitlines()[-4:] == [
+        "cleaning of 400 records, all of workload mine:",
+        "  1: run time 0: counted as 1 s",
+        "  1, where kill_at_request true: run time above the requested time: cut to it",
+        "  1, where kill_at_request false: requested time below the run time: raised to it",
+    ]
+    assert '<td class="text">kill_at_request false</td>' in study_page(outcome)
 
 
 def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_content(tmp_path):
