@@ -25,7 +25,7 @@ def scenario_file(name: str | os.PathLike[str]) -> Path:
     Raises
     ------
     ScenarioError
-        If it is neither the name of one nor the path of a file that can be one.
+        If it is neither the name of one nor the path of a file that is there and can be one.
     """
     known = "`metasched scenarios` lists them; or the path of a .toml or .py file"
     if not isinstance(name, str | os.PathLike):
@@ -42,6 +42,9 @@ def scenario_file(name: str | os.PathLike[str]) -> Path:
         raise ScenarioError(
             f"scenario {quoted(name)}: unknown; {meant(name, packaged_names(), known)}"
         )
+    if not os.path.isfile(path):
+        lacks = "found no file" if os.path.exists(path) else "no such file"
+        raise ScenarioError(f"{path}: {lacks}; accepted: a name; {known}")
     return path
 
 

@@ -16,6 +16,7 @@ from agents.pace.evaluation import Evaluator
 from agents.slurm.controller import SlurmSettings
 from experiments.scenario.dates import window_of
 from experiments.scenario.parameters import Parameters
+from experiments.show.numbers import counted
 from grid.distributions import (
     BoundedPareto,
     Deterministic,
@@ -110,11 +111,13 @@ def site_paths(source: Sequence[str]) -> dict[str, str]:
     """
     paths: dict[str, str] = {}
     for entry in source:
-        site, _, path = entry.partition("=")
+        site, equals, path = entry.partition("=")
         several = re.search(r",\w+=", path) and not os.path.exists(path)
         if not (site and path) or several:
+            lacks = "file" if equals and site else f"cluster, among {counted(len(source), 'log')}"
+            found = "several in one" if several else f"no {lacks}"
             raise WorkloadError(
-                f"workload {entry}: accepted: cluster=file for each of several logs"
+                f"workload {entry}: found {found}; accepted: cluster=file for each of several logs"
                 + (", each as a workload of its own" if several else "")
             )
         if site in paths:

@@ -143,8 +143,6 @@ class Scenario(Shown):
         """
         path = scenario_file(name)
         packaged = is_packaged(path)
-        if not os.path.isfile(path):
-            raise ScenarioError(f"{path}: {'found no' if os.path.exists(path) else 'no such'} file")
         if not packaged:
             importable_from(Path.cwd())
             importable_from(path.parent)  # where a scenario's own modules are looked for first

@@ -17,6 +17,8 @@ from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
 
+NO_NUMBERS = {"stable": "true or false", "cp_basis": "a word"}
+"""Metrics of a run of which there is no mean, and what they are."""
 Found = Mapping[str, Sequence[float]]
 """The numbers of a run."""
 
@@ -86,7 +88,12 @@ def _check_known(study: Definition, found: Found, where: str) -> None:
     for key, names in (("metric", [study.metric]), ("report", study.report)):
         for name in names:
             if name not in metrics:
-                known = "docs/results.md lists all metrics"
+                known = "accepted: a number of a run (docs/results.md), such as 'mean_wait'"
+                if name in NO_NUMBERS:
+                    raise GridError(
+                        f"{where}: {key}: found {quoted(name)}, which is {NO_NUMBERS[name]} and "
+                        f"has no mean; {known}"
+                    )
                 if name.partition(WITHIN)[0] in TABLES and WITHIN in name:
                     known = "accepted: a number that some run has (docs/results.md)"
                     raise GridError(f"{where}: {key}: found {quoted(name)}; {known}")

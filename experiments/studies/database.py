@@ -13,13 +13,19 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from experiments.run.files import lock, made, writing
+from experiments.run.files import check_file, lock, made, writing
 from experiments.run.shapes import date_of
 from experiments.sweeps.run_store import TABLES, Kept
 from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import plain
 from grid.strict import json_of
+
+OTHERS = {
+    *(".csv", ".gwf", ".htm", ".html", ".json", ".jsonl", ".parquet", ".pdf", ".png", ".py"),
+    *(".svg", ".swf", ".toml", ".xml"),
+}
+"""How names of files of other kinds end, which are read and written elsewhere."""
 
 
 class Task(NamedTuple):
@@ -236,6 +242,25 @@ class Contents(NamedTuple):
     tasks: list[Task]
     results: dict[str, Any]
     cpu_s: dict[str, float]
+
+
+def check_out(path: Path, resume: bool) -> None:
+    """Raise `GridError` if a file cannot be that of a study, before any run.
+
+    It may be there only if the study is resumed, and another does not begin under a name that tells
+    of another kind.
+    """
+    if os.path.isdir(path) or (os.path.exists(path) and not resume):
+        found = "folder" if os.path.isdir(path) else "file"
+        raise GridError(f"{path}: found a {found}; accepted: a new file; with resume, its own")
+    if not os.path.exists(path) and path.suffix.lower() in OTHERS:
+        raise GridError(
+            f"{path}: found the name of a file of another kind, {path.suffix}; accepted: another "
+            "name, such as results.db"
+        )
+    check_file(path, "results")
+    if os.path.exists(path) and path.stat().st_size:
+        contents(path)  # a file of others stays as it is
 
 
 def contents(path: Path) -> Contents:

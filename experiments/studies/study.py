@@ -19,7 +19,6 @@ import numpy as np
 from rich.console import Console
 
 from agents.importing import importable_from
-from experiments.run.files import check_file
 from experiments.run.own_metrics import check_names
 from experiments.run.summary import version
 from experiments.scenario.assignments import shown
@@ -27,7 +26,7 @@ from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import duration
 from experiments.studies.asked import check_asked
-from experiments.studies.database import StudyDatabase, Task, alone, contents
+from experiments.studies.database import StudyDatabase, Task, alone, check_out
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
 from experiments.studies.notes import noted, notes_of
 from experiments.studies.outcome import StudyOutcome
@@ -142,8 +141,8 @@ class Study:
         Raises
         ------
         GridError
-            If the file is there and is not to be gone on with, or is of another study, version or
-            input; if workers cannot be had.
+            If the file is there and is not to be gone on with, is named as one of another kind, or
+            is of another study, version or input; if workers cannot be had.
         KeyboardInterrupt
             After Ctrl-C, once local workers have ended; finished runs are kept.
         """
@@ -153,12 +152,7 @@ class Study:
         if not isinstance(out, str | os.PathLike):
             raise GridError(f"out: found {quoted(out)}; accepted: a path")
         path = Path(out)
-        if os.path.isdir(path) or (os.path.exists(path) and not resume):
-            found = "folder" if os.path.isdir(path) else "file"
-            raise GridError(f"{path}: found a {found}; accepted: a new file; with resume, its own")
-        check_file(path, "results")
-        if os.path.exists(path) and path.stat().st_size:
-            contents(path)  # a file of others stays as it is
+        check_out(path, resume)
         with ExitStack() as stack:
             if watch is None:
                 watch = stack.enter_context(SweepProgress(Console(stderr=True)))
@@ -242,11 +236,12 @@ class Study:
         if study.platform is not None:
             with blaming(f"{self.path}: platform"):
                 changes["platform"] = read_platform(str(folder / study.platform))
-        scenario = Scenario.load(
-            str(folder / study.scenario) if named else study.scenario,
-            (study.compared[0].global_, study.compared[0].local),
-            changes.get("platform"),
-        )
+        with blaming(f"{self.path}: scenario" if named else self.path):
+            scenario = Scenario.load(
+                str(folder / study.scenario) if named else study.scenario,
+                (study.compared[0].global_, study.compared[0].local),
+                changes.get("platform"),
+            )
         importable_from(Path.cwd())
         importable_from(folder)
         check_importable(scenario, "study")

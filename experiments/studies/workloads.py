@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -178,10 +179,15 @@ def named_workloads(
     else:
         sources = {}
     how, parameters = study.replications, base.parameters
-    for name in WINDOW:
-        varied = name in study.vary or any(name in policy.set for policy in study.compared)
-        if how.window is not None and (varied or name in parameters.model_fields_set):
-            raise GridError(f"{where}: {name}: found with replications.window; accepted: one")
+    tables: dict[str, Collection[str]] = {"set": study.set, "vary": study.vary}
+    tables |= {f"policies: {quoted(each.label)}: set": each.set for each in study.compared}
+    tables["scenario"] = parameters.model_fields_set
+    for name, table in product(WINDOW, tables if how.window is not None else ()):
+        if name in tables[table]:
+            raise GridError(
+                f"{where}: {table}: {name}: found with replications.window; accepted: one of them: "
+                "windows follow each other from the first submission on"
+            )
     if how.window is not None and not sources:
         raise GridError(f"{where}: replications.window: found without logs; accepted: with them")
     if not sources:

@@ -102,9 +102,9 @@ def test_one_log_a_site(written):
     again = scenario.changed(["local_share=0.5"])  # origins that logs bring stay
     assert np.bincount(run_of(again)[1]["origin"]).tolist() == [40, 20]
     for entry, words in (
-        (first, "accepted: cluster=file for each of several logs"),
-        ("C2=", "workload C2=: accepted: cluster=file"),
-        ("C2=a.swf,C3=b.swf", "several logs, each as a workload of its own"),
+        (first, "found no cluster, among 2 logs; accepted: cluster=file for each of several logs"),
+        ("C2=", "workload C2=: found no file; accepted: cluster=file"),
+        ("C2=a.swf,C3=b.swf", "found several in one; .* logs, each as a workload of its own"),
         (f"C9={first}", "unknown cluster; accepted: C1, C2"),
     ):
         with pytest.raises(WorkloadError, match=words):

@@ -52,15 +52,25 @@ BAD = [
     (
         '"mean_wait"',
         '"mean_weight"',
-        "study.toml: report: found 'mean_weight'; did you mean",
+        "study.toml: report: found 'mean_weight'; did you mean mean_wait? accepted: a number of a "
+        "run (docs/results.md), such as 'mean_wait'",
+    ),
+    (
+        '"mean_wait"',
+        '"stable"',
+        "study.toml: report: found 'stable', which is true or false and has no mean; accepted: a n",
     ),
     (
         "seed = 3",
         'own_metrics = ["nowhere:mean"]',
         "study.toml: own_metrics: metric 'nowhere:mean': no module 'nowhere'",
     ),
-    ('"quickstart"', '"quick"', "scenario 'quick': unknown; did you mean "),
-    ('"quickstart"', '"quick.toml"', "quick.toml: no such file"),
+    ('"quickstart"', '"quick"', "study.toml: scenario 'quick': unknown; did you mean "),
+    (
+        '"quickstart"',
+        '"quick.toml"',
+        "study.toml: scenario: quick.toml: no such file; accepted: a name; `metasched scenarios`",
+    ),
     ("seed = 3", 'platform = "no.toml"', "no.toml: "),
     ("[vary]", '[workloads]\na = "no.swf"\n[vary]', "no.swf: cannot be read (No such file"),
     ("[vary]", "[vary", "study.toml: Expected ']'"),
@@ -300,6 +310,32 @@ def test_too_few_stretches_of_a_log_are_refused(tmp_path):
         GridError, match=r"window: found 14 d 0 h, of which workload mine has 0 with jobs"
     ):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "2w"')]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "table"),
+    [
+        ("[set]", '[set]\nwindow_start = "1w"', "set"),
+        ("[set]", '[vary]\nwindow_start = ["1w"]\n[set]', "vary"),
+        ('"site"', '"mine.toml"', "scenario"),
+        (
+            '[policies]\nglobal = "dll"\nlocal = ["fcfs", "easy"]',
+            '[[policies]]\nglobal = "dll"\nlocal = "easy"\nset = {window_start = "1w"}\nname = "a"',
+            "policies: 'a': set",
+        ),
+    ],
+)
+def test_windows_of_two_kinds_are_refused_by_the_table_of_the_one(tmp_path, old, new, table):
+    (tmp_path / "mine.toml").write_text(
+        'parameters = {window_start = "1w"}\n[[clusters]]\nname = "A"\nsize = 20\n'
+    )
+    changes = [(old, new), ("least = 4", 'least = 4\nwindow = "1w"')]
+    with pytest.raises(GridError) as refused:
+        Study.load(write_log_study(tmp_path, changes))
+    assert str(refused.value).endswith(
+        f"study.toml: {table}: window_start: found with replications.window; accepted: one of "
+        "them: windows follow each other from the first submission on"
+    )
 
 
 def test_a_misspelt_name_is_told_before_what_logs_lack(tmp_path):

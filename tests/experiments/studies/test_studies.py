@@ -322,6 +322,14 @@ def test_a_folder_is_no_file_for_results(tmp_path):
         Study.load(tmp_path / "study.toml").run(3)
 
 
+def test_a_name_of_another_kind_is_refused_for_results(tmp_path):
+    for name in ("x.csv", "x.HTML"):
+        got = call(write_log_study(tmp_path), "--out", tmp_path / name)
+        assert (got.exit_code, got.stdout) == (2, "")
+        assert f"{name}: found the name of a file of another kind, {name[1:]}; acc" in got.stderr
+        assert not (tmp_path / name).exists()
+
+
 def test_a_metric_that_fails_in_a_short_trial_alone_is_not_said_to_be_null(tmp_path):
     (tmp_path / "late_metric.py").write_text(
         "def hundredth(result):\n    return float(result.counted['wait'].iloc[99])\n"
