@@ -41,6 +41,7 @@ def test_what_is_no_study_is_refused(tmp_path, content):
         ("INSERT INTO notes VALUES ('parameters', '5')", "parameters: not a table"),
         ("INSERT INTO notes VALUES ('of_arrivals', 'null')", "of_arrivals: not a list"),
         ("INSERT INTO notes VALUES ('machines', '[]')", "machines: not a table"),
+        ("INSERT INTO notes VALUES ('cleaning', '[{}]')", "cleaning.0.workload: missing"),
         ("INSERT INTO parameters VALUES ('own code', '5')", "own code: not a table"),
         ("UPDATE notes SET value = '{}' WHERE name = 'study'", "holds no study that this"),
         ("UPDATE runs SET result = '{' WHERE rowid = 1", "Expecting property name"),
