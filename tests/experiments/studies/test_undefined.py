@@ -109,7 +109,7 @@ def test_a_metric_may_be_one_that_some_policies_do_not_have(tmp_path):
     }
     text = text.replace('"slurm", ', "").replace('slurm_conf = "slurm.conf"', "")
     (tmp_path / "study.toml").write_text(text)
-    with pytest.raises(GridError, match="report: found 'preemptions'; docs"):
+    with pytest.raises(GridError, match="report: found 'preemptions'; accepted: a number"):
         Study.load(tmp_path / "study.toml").run(tmp_path / "other.db", 1, watch=Silent())
 
 
