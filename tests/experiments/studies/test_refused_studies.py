@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from experiments.show.study_page import study_page
 from experiments.studies.database import alone
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
@@ -184,121 +182,6 @@ def test_parameters_without_effect_are_told(tmp_path):
         "not fair-share)",
         "vary: parameters without effect: q (sizes is not powers-of-two)",
     ]
-
-
-@pytest.mark.thorough
-def test_changes_of_a_platform_in_windows_are_told(tmp_path):
-    jobs = "".join(f"{300 * i},4,100\n" for i in range(60))
-    (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime\n{jobs}")
-    change = '[[changes]]\ncluster = "A"\nwhat = "drain"\n'
-    (tmp_path / "changing.toml").write_text(
-        'clusters = [{name = "A", size = 8}]\n'
-        f"{change}at = 1234.5\nuntil = 1600\n{change}at = 2600\nuntil = 9000\n"
-    )
-    study = (
-        'scenario = "site"\nplatform = "changing.toml"\nmetric = "mean_wait"\n'
-        'policies = [{global = "dll", local = "fcfs"}, {global = "dll", local = "easy"}]\n'
-        'workloads = {mine = "jobs.csv"}\nset = {load_factor = 2.0}\n'
-    )
-    (tmp_path / "study.toml").write_text(f"{study}replications = {{window = 5000, least = 2}}\n")
-    loaded = Study.load(tmp_path / "study.toml")
-    told = [
-        "changes of the platform: at and until count from the start of each window, "
-        "not of the log, and are not scaled by load_factor",
-        "1 of 2 changes of the platform: planned after the last arrival of a window",
-    ]
-    assert loaded.notes == told
-    outcome = loaded.run(tmp_path / "out.db", 1, watch=Silent())
-    summary = outcome.summary()
-    assert summary["provenance"]["changes"] == told
-    assert {f"{line[0].upper()}{line[1:]}." for line in told} <= {*summary["sentences"]}
-    done = call(tmp_path / "study.toml", "--out", tmp_path / "again.db", "--workers", 1)
-    assert done.output.count("count from the start of each window") == 1
-    page = study_page(outcome)
-    assert "at and until count from the start of each window" in page
-    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in page.split("<tr>")]
-    assert ["A", "8", "1"] in rows
-    assert ["A", "drain", "1,234.5", "1,600", "all"] in rows
-    assert ["A", "drain", "2,600", "9,000", "all"] in rows
-    varied = study.replace("set = {load_factor = 2.0}", "vary = {load_factor = [1.0, 2.0]}")
-    for text in (study, varied):
-        (tmp_path / "study.toml").write_text(text)
-        assert Study.load(tmp_path / "study.toml").notes == [
-            "changes of the platform: at and until are not scaled by load_factor"
-        ]
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(
-    ("times", "told"),
-    [
-        ((300, 800), []),
-        (
-            (5e6, 300),
-            ["1 of 2 changes of the platform came in no run: planned after the last job ended"],
-        ),
-        ((300, 2600), ["In 2 of 4 runs a change of the platform did not come: planned after"]),
-    ],
-)
-def test_changes_that_came_when_all_jobs_had_left_are_told(tmp_path, times, told):
-    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,8,400\n1,4,200\n2500,8,400\n")
-    changes = "".join(
-        f'[[changes]]\ncluster = "A"\nwhat = "drain"\nat = {at}\nuntil = {at + 9}\n' for at in times
-    )
-    (tmp_path / "changing.toml").write_text(f'clusters = [{{name = "A", size = 8}}]\n{changes}')
-    (tmp_path / "study.toml").write_text(
-        'scenario = "site"\nplatform = "changing.toml"\nmetric = "mean_wait"\n'
-        'policies = [{global = "dll", local = "fcfs"}]\nworkloads = {mine = "jobs.csv"}\n'
-        "vary = {load_factor = [1.0, 100.0]}\nreplications = {least = 2}\n"
-    )
-    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
-    found = [line for line in outcome.sentences() if "planned after" in line]
-    assert [line[: len(words)] for line, words in zip(found, told, strict=True)] == told
-    assert "all_left_at" not in outcome.points
-    page = study_page(outcome)
-    assert "Platform of the study" in page
-    assert "Platform of the scenario" not in page
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(
-    ("values", "of", "page"),
-    [
-        ("[2, 3]", "", ""),
-        ('["auto", 2]', " (clusters 2)", "Of the runs with clusters auto alone."),
-    ],
-)
-def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path, values, of, page):
-    (tmp_path / "changing.toml").write_text(
-        'clusters = [{name = "A", size = 8}, {name = "B", size = 8}]\n'
-        '[[changes]]\ncluster = "B"\nwhat = "fail"\nat = 1e6\n'
-    )
-    (tmp_path / "study.toml").write_text(
-        'scenario = "quickstart"\nplatform = "changing.toml"\nset = {mode = "open", jobs = 9}\n'
-        f"vary = {{clusters = {values}}}\nreplications = {{least = 2}}\n"
-        'policies = [{global = "dll", local = "fcfs"}]\n'
-    )
-    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
-    told = " ".join(outcome.sentences())
-    lost = "parameter clusters replaces those of the file, whose 1 change of processors is left out"
-    assert f"Platform: {lost}{of}." in told
-    assert ("1 of 1 change of the platform came in no run" in told) == bool(page)
-    assert ("Planned changes" in study_page(outcome)) == bool(page)
-    assert page in study_page(outcome)
-
-
-@pytest.mark.parametrize(("policy", "shown"), [("b3", True), ("migration-only", False)])
-def test_links_are_on_the_page_of_a_study_where_jobs_are_split(tmp_path, policy, shown):
-    (tmp_path / "two.toml").write_text(
-        'clusters = [{name = "A", size = 8, capacity = 200}, {name = "B", size = 8}]\n'
-    )
-    (tmp_path / "study.toml").write_text(
-        'scenario = "quickstart"\nplatform = "two.toml"\nreplications = {least = 2}\n'
-        'set = {mode = "open", jobs = 9, min_size = 5, max_size = 12}\n'
-        f'policies = [{{global = "{policy}", local = "fcfs"}}]\n'
-    )
-    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
-    assert ("Network</h" in study_page(outcome)) == shown
 
 
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):

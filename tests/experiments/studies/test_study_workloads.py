@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -13,10 +12,8 @@ from experiments.show.study_page import study_page
 from experiments.studies.study import Study
 from experiments.studies.study_run import numbers_of
 from experiments.studies.telling import print_outcome
-from experiments.studies.undefined import failures
 from experiments.sweeps import inputs
 from grid.errors import GridError
-from tests.experiments.made_up_studies import outcome_of
 from tests.experiments.small_studies import (
     STUDY,
     Silent,
@@ -322,18 +319,6 @@ def test_too_few_windows_that_runs_can_have_are_refused_before_any(tmp_path):
         "there are at least 5, `least`"
     )
     assert not (tmp_path / "out.db").exists()
-
-
-def test_a_run_whose_metric_failed_is_told_with_its_window():
-    outcome = outcome_of({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
-    runs = outcome.runs.assign(**{"failed/own:odd": 0.0})
-    runs.loc[(runs["policy"] == "b") & (runs["replication"] == 1), "failed/own:odd"] = 1.0
-    windows = {"mine": [[0.0, 10.0], [30.0, 40.0], [50.0, 60.0]]}
-    (line,) = failures(replace(outcome, runs=runs, provenance={"windows": windows}))
-    assert line == (
-        "Metric own:odd failed in 1 of 3 runs of b (one: --seed 7 --set window_start=30.0 "
-        "--set window_end=40.0)."
-    )
 
 
 def _machines(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from experiments.show.study_page import study_page
 from experiments.studies.study import Study
+from experiments.studies.undefined import failures
 from tests.experiments.made_up_studies import outcome_of
 from tests.experiments.small_studies import Silent, write_log_study
 
@@ -73,3 +74,15 @@ def test_the_clock_of_a_log_is_kept_in_the_file_of_the_study(tmp_path):
     assert line.startswith("Windows of mine: from 2001-09-09 ")
     path.write_text(path.read_text().replace("least = 3", "least = 2"))  # the third has run
     assert line in Study.load(path).run(tmp_path / "out.db", 1, resume=True).sentences()
+
+
+def test_a_run_whose_metric_failed_is_told_with_its_window():
+    outcome = outcome_of({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
+    runs = outcome.runs.assign(**{"failed/own:odd": 0.0})
+    runs.loc[(runs["policy"] == "b") & (runs["replication"] == 1), "failed/own:odd"] = 1.0
+    windows = {"mine": [[0.0, 10.0], [30.0, 40.0], [50.0, 60.0]]}
+    (line,) = failures(replace(outcome, runs=runs, provenance={"windows": windows}))
+    assert line == (
+        "Metric own:odd failed in 1 of 3 runs of b (one: --seed 7 --set window_start=30.0 "
+        "--set window_end=40.0)."
+    )
