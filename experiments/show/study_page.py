@@ -247,22 +247,31 @@ def _windows(outcome: StudyOutcome) -> Iterator[Table]:
 
 def _platform(outcome: StudyOutcome) -> list[Table]:
     """Return the clusters of a study, links that matter and planned changes, as far as known."""
-    given = outcome.provenance.get("platform")
-    if given is None:
+    told = outcome.provenance
+    given = told.get("platforms") or {"": told.get("platform")}
+    where = "platform of the study"
+    platforms = [(name, platform_of(each, where)) for name, each in given.items() if each]
+    if not platforms:
         return []
-    platform = platform_of(given, "platform of the study")
-    machines = outcome.provenance.get("machines", {})
+    machines = told.get("machines", {})
     of_logs = Cell(", ".join(f"{size:,} ({name})" for name, size in machines.items()))
+    several = len(platforms) > 1
     clusters = [
-        [Cell(each.name), of_logs if machines else _count(each.size), _count(each.rate)]
+        [
+            *([Cell(name)] if several else []),
+            *(Cell(each.name), of_logs if machines else _count(each.size), _count(each.rate)),
+        ]
+        for name, platform in platforms
         for each in platform.clusters
     ]
-    columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
-    tables = [Table("Platform of the study", columns, clusters, OF_STUDY)]
+    columns = [Column(name, text=True) for name in ("platform", "cluster")[not several :]]
+    columns += [Column("processors"), Column("rate")]
+    of_study = f"Platform{'s' if several else ''} of the study"
+    tables = [Table(of_study, columns, clusters, OF_STUDY)]
     moved = any((outcome.runs[name] > 0).any() for name in OF_LINKS if name in outcome.runs)
-    if moved or latencies(platform.graph).any():
-        tables += links_table([("", platform)], OF_STUDY)
-    return [*tables, *changes_table([("", platform)], _whose(outcome))]
+    if moved or any(latencies(platform.graph).any() for _, platform in platforms):
+        tables += links_table(platforms, OF_STUDY)
+    return [*tables, *changes_table(platforms, _whose(outcome))]
 
 
 def _parameters(outcome: StudyOutcome) -> list[Table]:

@@ -199,6 +199,7 @@ class _Also(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
+    platforms: dict[str, dict[str, Any]] = {}
     machines: dict[str, int] = {}
     of_arrivals: list[str] = []
     parameters: dict[str, Any] = {}

@@ -21,7 +21,6 @@ from experiments.scenario.assignments import shown
 from experiments.scenario.checked import kinds_for
 from experiments.scenario.parameters import ALIASES, Several, Whole, names_of_one
 from experiments.scenario.recorded import chosen
-from experiments.scenario.unread import of_jobs
 from grid.accepted import accepted
 from grid.durations import seconds
 from grid.errors import GridError
@@ -31,7 +30,7 @@ from grid.names import meant
 from grid.strict import toml_of
 
 if TYPE_CHECKING:
-    from experiments.scenario.scenario import Scenario
+    pass
 
 OF_ALL_JOBS = ("deadlines_met",)
 """Metrics that rejected jobs are part of: who rejects more gains nothing by it."""
@@ -44,6 +43,8 @@ _REQUIRED = {
     "local": "the name of a local scheduler, such as 'easy'",
 }
 """Keys that a study has to have, and what to write there."""
+PLATFORM = "platform"
+"""What varies of a study beside parameters: platforms, by their files."""
 SYNTHETIC = "synthetic"
 """What the workload of a study without logs is called."""
 
@@ -178,7 +179,7 @@ class Definition(_Part):
     set : mapping
         Parameters that all runs share.
     vary : mapping
-        Of each parameter its values; every combination is a setting.
+        Of each parameter its values, and of `PLATFORM` files; every combination is a setting.
     workloads : mapping
         Named logs; none: synthetic jobs, or the log of the scenario.
     """
@@ -249,6 +250,12 @@ class Definition(_Part):
         for name in self.vary:
             if name in self.set or name in own:
                 raise GridError(f"{where}: vary: {name}: found in set too; accepted: one of them")
+        for found in self.vary.get(PLATFORM, ()):
+            if not (isinstance(found, str) and found.strip()):
+                what = f"found {quoted(found)}; accepted: files of platforms"
+                raise GridError(f"{where}: vary: {PLATFORM}: {what}")
+        if self.platform is not None and PLATFORM in self.vary:
+            raise GridError(f"{where}: {PLATFORM}: found in vary too; accepted: one of them")
         for name in own & self.set.keys():
             raise GridError(f"{where}: set: {name}: found in policies too; accepted: one of them")
         how = self.replications
@@ -352,49 +359,3 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
         if any(isinstance(part, int) for part in place):
             table = Policy
     return [field.alias or name for name, field in table.model_fields.items()]
-
-
-def check_policies(
-    path: object, policies: Sequence[Policy], scenarios: Mapping[tuple[str, Any], Scenario]
-) -> None:
-    """Raise `GridError` if two policies are the same under two names, or have different jobs.
-
-    Parameters
-    ----------
-    path : path
-        Of the study.
-    policies : sequence of Policy
-    scenarios : mapping of tuple to Scenario
-        What each policy runs in each setting.
-    """
-    runs: dict[str, list[dict[str, Any]]] = {}
-    for (label, _), scenario in scenarios.items():
-        runs.setdefault(label, []).append(scenario.to_dict())
-    seen: dict[str, str] = {}
-    for label, all_of in runs.items():
-        other = seen.setdefault(json.dumps(all_of), label)
-        if other != label:
-            raise GridError(
-                f"{path}: policies: found {quoted(other)} and {quoted(label)}, which are the same; "
-                "accepted: policies that differ"
-            )
-    for label, at in scenarios:
-        here = {each.label: scenarios[each.label, at] for each in policies}
-        own = next(each.set for each in policies if each.label == label)
-        _check_jobs(f"{path}: policies: {quoted(label)}: set", label, own, here)
-
-
-def _check_jobs(
-    where: str, label: str, own: Mapping[str, Any], scenarios: Mapping[str, Scenario]
-) -> None:
-    """Raise `GridError` if own parameters of a policy give it other jobs than others have."""
-    values = {of: each.to_dict()["parameters"] for of, each in scenarios.items()}
-    for name in sorted(own.keys() & of_jobs(scenarios[label])):
-        found = values[label][name]
-        for other, its in values.items():
-            if its[name] != found:
-                raise GridError(
-                    f"{where}: {name}: found {shown(found)}, but {shown(its[name])} in "
-                    f"{quoted(other)}: they would not have the same jobs; accepted: parameters "
-                    f"that do not change the jobs (settings may differ in {name}: [vary])"
-                )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from experiments.scenario.unread import PREDICTIONS, go_by_predictions, idle, of
 from experiments.scenario.unread import without_effect as useless_in
 from experiments.show.labels import METRICS
 from experiments.show.numbers import counted, listed
-from experiments.studies.definition import Definition
+from experiments.studies.definition import PLATFORM, Definition
 from grid.logs.calendar import written
 from grid.workloads.table import NOTHING, Stated
 
@@ -146,7 +147,7 @@ def of_windows(
     joining = {*map(before_joining, planned)} - {""}
     changes = [*hidden, *joining, *times_in_logs(study, scenarios)]
     of_sites = idle_sites(study, workloads) + _of_warm_ups(study, scenarios)
-    return _of_platforms(scenarios) + changes + left_out + of_sites
+    return _of_platforms(run) + changes + left_out + of_sites
 
 
 def _of_origins(
@@ -184,17 +185,17 @@ def _of_warm_ups(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
     return [f"{told}; {IDLE_OF_OTHERS}" if reads else told]
 
 
-def _of_platforms(scenarios: Iterable[Scenario]) -> list[str]:
+def _of_platforms(run: Mapping[tuple[str, Any], Scenario]) -> list[str]:
     """Return in lines what is noted of the platforms of runs, and where not of all, of which."""
     noted: dict[str, list[str]] = {}
-    counts = []
-    for each in scenarios:
-        counts.append(shown(each.to_dict()["parameters"]["clusters"]))
+    for (_, (_, setting)), each in run.items():
+        clusters = f"clusters {shown(each.to_dict()['parameters']['clusters'])}"
+        which = json.loads(setting).get(PLATFORM, clusters)
         for note in each.platform.notes:
-            noted.setdefault(note, []).append(counts[-1])
+            noted.setdefault(note, []).append(which)
     return [
         f"platform: {note}"
-        + (f" (clusters {listed([*dict.fromkeys(of)])})" if len(of) < len(counts) else "")
+        + (f" ({listed([*dict.fromkeys(of)], 'or')})" if len(of) < len(run) else "")
         for note, of in noted.items()
     ]
 
@@ -207,11 +208,11 @@ def noted(
 ) -> dict[str, Any]:
     """Return what the file of a study has of what is run.
 
-    That is the platform of `base`, with its planned changes only if runs have them, `of_windows`,
-    of each policy the parameters that it does not read, and of each log how it was cleaned, its
-    windows, s after its first submission (all that there are: the file may have runs of more than
-    are asked for now), and what its clock showed at that, if it is known. Also the parameters of
-    `base` that are neither defaults nor the study's.
+    That is the platform of `base`, with its planned changes only if runs have them, or those that
+    vary, by their files; `of_windows`, of each policy the parameters that it does not read, and of
+    each log how it was cleaned, its windows, s after its first submission (all that there are: the
+    file may have runs of more than are asked for now), and what its clock showed at that, if it is
+    known. Also the parameters of `base` that are neither defaults nor the study's.
     """
     platform = base.to_dict()["platform"]
     if not any(each.platform.changes for each in scenarios.values()):
@@ -223,11 +224,17 @@ def noted(
             (name, size), *_ = machines.items()
             own = next(each.machines for each in workloads if each.name == name)
             cluster["size"] = own.get(cluster["name"], size)
+    varied = {
+        json.loads(setting)[PLATFORM]: each.to_dict()["platform"]
+        for (_, (_, setting)), each in scenarios.items()
+        if PLATFORM in study.vary
+    }
     starts = {each.name: written(each.start) for each in workloads if each.start is not None}
     return {
         "windows": {each.name: each.stretches for each in workloads},
         **({"starts": starts} if starts else {}),
-        "platform": platform,
+        "platform": None if varied else platform,
+        **({"platforms": varied} if varied else {}),
         "parameters": _of_base(study, base, scenarios.values()),
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
         "changes": of_windows(study, scenarios, workloads),

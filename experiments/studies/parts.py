@@ -111,10 +111,11 @@ def since_the_first(table: Table) -> Floats:
 
 def readings_of(scenarios: Iterable[Scenario]) -> list[tuple[Platform, Parameters]]:
     """Return what says how runs read logs, once for each way."""
-    readings: dict[tuple[str, ...], tuple[Platform, Parameters]] = {}
+    readings: dict[tuple[object, ...], tuple[Platform, Parameters]] = {}
     for each in scenarios:
         given = each.parameters
-        how = tuple(repr(getattr(given, name)) for name in READ)
+        of_platform = (*each.platform.names, each.platform.speed)
+        how = (*of_platform, *(repr(getattr(given, name)) for name in READ))
         readings.setdefault(how, (each.platform, given))
     return [*readings.values()]
 

@@ -27,9 +27,10 @@ from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import duration
 from experiments.studies.asked import check_asked
 from experiments.studies.database import StudyDatabase, Task, alone, check_out
-from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
+from experiments.studies.definition import PLATFORM, SYNTHETIC, Definition, Policy, cell
 from experiments.studies.notes import noted, notes_of
 from experiments.studies.outcome import StudyOutcome
+from experiments.studies.same_jobs import check_policies
 from experiments.studies.study_run import StudyRun, numbers_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.compiling import saying_when_compiling
@@ -53,8 +54,9 @@ from experiments.sweeps.sweep import (
 from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.names import meant
+from grid.platform.multicluster import Platform
 from grid.platform.reading import read_platform
-from grid.reading import read_text
+from grid.reading import digest, read_text
 
 PACKAGED = Path(__file__).parent / "packaged"
 """Studies that come with the product."""
@@ -228,14 +230,23 @@ class Study:
     # What is run --------------------------------------------------------------------------------
 
     @cached_property
+    def _platforms(self) -> dict[str | None, Platform]:
+        """The platforms that the study names, by what varies: None for that of all runs."""
+        study, found = self.definition, {}
+        named = {None: study.platform} if study.platform is not None else {}
+        for value, name in (named | {each: each for each in study.vary.get(PLATFORM, ())}).items():
+            with blaming(f"{self.path}: {PLATFORM if value is None else f'vary: {PLATFORM}'}"):
+                found[value] = read_platform(str(self.path.parent / name))
+        return found
+
+    @cached_property
     def base(self) -> Scenario:
-        """The scenario, with the platform and the parameters that all runs share."""
+        """The scenario, with the first platform and the parameters that all runs share."""
         study, folder = self.definition, self.path.parent
         named = Path(study.scenario).suffix in SUFFIXES
         changes: dict[str, Any] = {}
-        if study.platform is not None:
-            with blaming(f"{self.path}: platform"):
-                changes["platform"] = read_platform(str(folder / study.platform))
+        if self._platforms:
+            changes["platform"] = next(iter(self._platforms.values()))
         with blaming(f"{self.path}: scenario" if named else self.path):
             scenario = Scenario.load(
                 str(folder / study.scenario) if named else study.scenario,
@@ -302,7 +313,9 @@ class Study:
             local_scheduler=policy.local,
             workload=workload.source,
         )
-        return scenario.with_parameters(setting, f"{self.path}: vary", self.definition.kinds)
+        varied = {name: value for name, value in setting.items() if name != PLATFORM}
+        on = {PLATFORM: self._platforms[setting[PLATFORM]]} if PLATFORM in setting else {}
+        return scenario.with_parameters(varied, f"{self.path}: vary", self.definition.kinds, **on)
 
     @cached_property
     def _seeds(self) -> list[int]:
@@ -366,6 +379,12 @@ class Study:
         """SHA-256 of all logs, by path."""
         return {path: each for of in self.workloads for path, each in of.digests.items()}
 
+    @property
+    def _files_of_platforms(self) -> dict[str, str]:
+        """SHA-256 of the files of platforms that vary, by path."""
+        paths = (self.path.parent / each for each in self.definition.vary.get(PLATFORM, ()))
+        return {str(path): digest(path) for path in paths}
+
     def _database(self, path: Path, stack: ExitStack) -> StudyDatabase:
         """Open the file of tasks and results; this study's alone."""
         told = self.definition.to_dict()
@@ -376,7 +395,7 @@ class Study:
             **{name: told[name] for name in DECIDING},
             "window": self.definition.replications.window,
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
-            "files": named_files(self._scenarios.values()),
+            "files": named_files(self._scenarios.values()) | self._files_of_platforms,
             "own code": own_code(self._scenarios.values()),
             "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
         }

@@ -75,8 +75,9 @@ class StudyTables:
             If the file is none of a study, or of one that this version cannot read.
         """
         found = contents(Path(path))
-        if found.told["platform"] is not None:
-            platform_of(found.told["platform"], f"{os.fspath(path)}: platform")
+        for each in (found.told["platform"], *found.told.get("platforms", {}).values()):
+            if each is not None:
+                platform_of(each, f"{os.fspath(path)}: platform")
         try:
             study = Definition.model_validate(found.told["study"])
             runs = _runs(study, found)

@@ -246,6 +246,7 @@ def _read(
     digests = {path: digest(path) for path in paths_of(source)}
     with blaming(f"{where}: workloads: {name}"):
         table = read_once(digests, source, base.platform, base.parameters)
+        cleanings = _cleanings(scenarios, partial(read_once, digests, source))
     arrivals = since_the_first(table)
     deadlines = bool(np.isfinite(table.jobs["deadline"]).any())
     workload = StudyWorkload(
@@ -259,7 +260,7 @@ def _read(
         unread=_no_occasion(table, scenarios),
         machine=table.machine,
         machines={**table.machines},
-        cleanings=_cleanings(scenarios, partial(read_once, digests, source)),
+        cleanings=cleanings,
         unrequested=table.stated.unrequested,
     )
     if how.window is None:

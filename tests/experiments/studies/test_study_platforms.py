@@ -124,3 +124,83 @@ def test_links_are_on_the_page_of_a_study_where_jobs_are_split(tmp_path, policy,
     )
     outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
     assert ("Network</h" in study_page(outcome)) == shown
+
+
+def _growing(folder, changes=()):
+    """Write a study of what a third cluster brings to two, and return its file."""
+    for cluster, offset in (("A", 0), ("B", 5)):
+        rows = "".join(f"{20 * i + offset},4,{100 + 7 * (i % 5)}\n" for i in range(60))
+        (folder / f"{cluster}.csv").write_text(f"arrival,size,runtime\n{rows}")
+    for name, clusters in (("one", "A"), ("two", "AB"), ("three", "ABC")):
+        tables = [f'[[clusters]]\nname = "{each}"\nsize = 8\n' for each in clusters]
+        (folder / f"{name}.toml").write_text("".join(tables))
+    text = """
+        scenario = "quickstart"
+        metric = "mean_wait"
+        policies = {global = ["dll", "home"], local = "fcfs"}
+        set = {mode = "open", assign_deadlines = false, latency = 0}
+        vary = {platform = ["two.toml", "three.toml"]}
+        workloads = {both = ["A=A.csv", "B=B.csv"]}
+        replications = {least = 3, window = "5m"}
+    """
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "grow.toml").write_text(text)
+    return folder / "grow.toml"
+
+
+def test_what_another_cluster_brings_is_a_study(tmp_path):
+    study, out = _growing(tmp_path), tmp_path / "out.db"
+    outcome = Study.load(study).run(out, 1, watch=Silent())
+    found = [*outcome.sentences()]
+    between = "From platform two.toml to three.toml, mean wait of"
+    assert f"{between} home over fcfs stays the same." in found
+    (changes,) = [each for each in found if each.startswith(f"{between} dll over fcfs")]
+    assert re.search(r"changes? by -.* \(lower in 3 of 3 windows\)", changes)
+    assert [*outcome.provenance["platforms"]] == ["two.toml", "three.toml"]
+    page = study_page(outcome)
+    assert "Platforms of the study" in page
+    assert "three.toml" in page
+    (tmp_path / "three.toml").write_text((tmp_path / "three.toml").read_text().replace("8", "6"))
+    again = call(study, "--out", out, "--resume")
+    assert again.exit_code == 2
+    assert "three.toml changed since its runs" in again.stderr
+
+
+def test_synthetic_jobs_are_others_on_another_platform(tmp_path):
+    changes = [
+        ('workloads = {both = ["A=A.csv", "B=B.csv"]}', ""),
+        (', window = "5m"', ""),
+        ("latency = 0", "jobs = 20"),
+    ]
+    outcome = Study.load(_growing(tmp_path, changes)).run(tmp_path / "o.db", 1, watch=Silent())
+    told = "differences are of the same jobs, but for those between values of platform"
+    assert any(told in each for each in outcome.sentences())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"three.toml"', '"no.toml"', "grow.toml: vary: platform: .*no.toml: No such file"),
+        ('"three.toml"', "3", "grow.toml: vary: platform: found 3; accepted: files of platforms"),
+        ('"three.toml"', '""', "grow.toml: vary: platform: found ''; accepted: files of platf"),
+        (
+            '"three.toml"',
+            '"one.toml"',
+            "grow.toml: workloads: both: .*unknown cluster; accepted: A",
+        ),
+        ("metric", 'platform = "two.toml"\nmetric', "grow.toml: platform: found in vary too"),
+        (
+            "latency = 0",
+            'platform = "two.toml"',
+            "grow.toml: set: platform: unknown|vary: platform",
+        ),
+    ],
+)
+def test_platforms_that_cannot_vary_are_refused_in_a_line(old, new, says, tmp_path):
+    got = call(_growing(tmp_path, [(old, new)]), "--out", tmp_path / "out.db")
+    assert got.exit_code == 2
+    (line,) = [each for each in got.stderr.splitlines() if each.startswith("metasched")]
+    assert re.search(says, line), line
+    assert not (tmp_path / "out.db").exists()
