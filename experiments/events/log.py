@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,7 +27,7 @@ from agents.model import GridModel
 from experiments.events.job_events import JobEvents
 from experiments.events.message_events import MESSAGE, Event
 from experiments.run.append_file import Growing
-from experiments.run.files import true_place, writing
+from experiments.run.files import made, true_place, writing
 from experiments.run.replacing import is_kept, scratch_in, sync
 from grid.errors import GridError
 
@@ -209,7 +209,7 @@ def event_log(
     model : GridModel
         Before its first step.
     path : path, optional
-        In a folder that is there; a file there is replaced.
+        Its folder is made if it is not there; a file there is replaced.
     keep : bool
         Leave what a process that is killed has written: a checkpoint goes on with it.
     **facts
@@ -223,12 +223,13 @@ def event_log(
     if path is None:
         yield None
         return
-    with writing(path, "events", "file"):
-        place = true_place(path).absolute()
-        scratch = scratch_in(place.parent, keep)
-        file = Growing(scratch / place.name, place)
-    with _ended(EventLog(model, file, **facts)) as log:
-        yield log
+    with ExitStack() as stack:
+        with writing(path, "events", "file"):
+            place = true_place(path).absolute()
+            stack.enter_context(made(place.parent))
+            scratch = scratch_in(place.parent, keep)
+            file = Growing(scratch / place.name, place)
+        yield stack.enter_context(_ended(EventLog(model, file, **facts)))
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
 from agents.wiring import reconnect
 from experiments.events.log import EventLog
-from experiments.run.files import writing
+from experiments.run.files import made, writing
 from experiments.run.observed import Observed
 from experiments.run.replacing import sync
 from experiments.run.shapes import Shape, check_shape
@@ -147,7 +147,7 @@ class UnderWay:
             self.log.flush()
         path = Path(self.saving.path)
         try:
-            with writing(path, "checkpoint", "file"):
+            with writing(path, "checkpoint", "file"), made(path.parent):
                 if self.log is not None:
                     self.log.growing.sync()
                 if self.new is not None:
@@ -171,7 +171,6 @@ def _product() -> str:
 
 def _write(path: Path, thing: UnderWay) -> None:
     """Write a checkpoint beside the one before, and put it in its place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
     head = {"product": _product(), "path": sys.path}
     try:

@@ -7,7 +7,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -26,23 +26,19 @@ REPLICATIONS = ("replications.json", "replications.csv")
 """Of replications the object that ``--json`` prints, and a row for each run."""
 
 
-def check_file(
-    path: str | os.PathLike[str], what: str, folder: str | None = None, make: bool = True
-) -> None:
+def check_file(path: str | os.PathLike[str], what: str, folder: str | None = None) -> None:
     """Raise `GridError` if `what` cannot be written to a file, before any work is done.
 
-    Nor if it is one of those that results are written to in `folder`. Unless folders are made for
-    it, its own must be there, or be `folder`.
+    Nor if it is one of those that results are written to in `folder`.
     """
     given = os.fspath(path)
-    make = make or (folder is not None and Path(given).parent.resolve() == Path(folder).resolve())
     if folder is not None and Path(given).resolve() in {
         (Path(folder) / name).resolve() for name in RESULT
     }:
         raise GridError(f"{given}: found a file of the results too; accepted: another file")
     with writing(given, what, "file"):
         place = true_place(given)
-        _try(given, place.parent, (place.name,), make)
+        _try(given, place.parent, (place.name,))
 
 
 def check_not_read(path: str | os.PathLike[str], sources: Iterable[str]) -> None:
@@ -64,7 +60,7 @@ def check_files(
     there: dict[Path, str] = {}
     for path, what in files:
         if path is not None:
-            check_file(path, what, folder, make=what != "events")
+            check_file(path, what, folder)
             check_not_read(path, sources)
             other = there.setdefault(Path(path).resolve(), what)
             if other != what:
@@ -91,11 +87,11 @@ def true_place(path: str | os.PathLike[str]) -> Path:
     return place
 
 
-def _try(given: str, folder: Path, names: Sequence[str], make: bool = True) -> None:
+def _try(given: str, folder: Path, names: Sequence[str]) -> None:
     """Raise `OSError` if files of these names cannot be put into a folder; leave nothing there."""
     if not given:
         raise FileNotFoundError(errno.ENOENT, "found ''")
-    with made(folder) if make else nullcontext():
+    with made(folder):
         tempfile.TemporaryFile(dir=folder).close()
         for name in names:
             with suppress(FileNotFoundError):

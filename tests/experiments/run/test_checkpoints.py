@@ -143,6 +143,14 @@ def test_what_cannot_be_pickled_is_told_at_once_and_leaves_nothing(tmp_path):
     assert (tmp_path / "events.jsonl").read_text() == "mine"
 
 
+def test_no_folder_is_left_of_a_run_that_is_refused(tmp_path):
+    words = [*RUN, "--global", "stopping:Unpicklable"]
+    events, checkpoint = tmp_path / "new" / "events.jsonl", tmp_path / "other" / "checkpoint"
+    got = call(*words, "--events", events, "--checkpoint", checkpoint)
+    assert "cannot be pickled" in got.stderr
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.thorough
 def test_what_cannot_be_pickled_later_ends_no_run(tmp_path, whole, stop):
     stop(200, "attribute")

@@ -176,14 +176,15 @@ def test_a_result_whose_files_are_not_all_there_yet_is_completed_by_its_reader(t
 # Events -------------------------------------------------------------------------------------------
 
 
-def test_events_make_no_folder(tmp_path):
-    path = tmp_path / "none" / "events.jsonl"
-    got = call("run", "quickstart", "--set", "jobs=20", "--events", path)
-    assert got.exit_code == 2
-    assert got.stderr.startswith(f"metasched: {path}: cannot write events: No such file")
-    got = call(*run(tmp_path / "out", 1, "--events", tmp_path / "out" / "more" / "events.jsonl"))
-    assert got.exit_code == 2
-    assert not list(tmp_path.iterdir())
+def test_events_make_their_folder(tmp_path):
+    place = tmp_path / "new" / "more" / "events.jsonl"
+    got = call("run", "quickstart", "--set", "jobs=20", "--no-live", "--events", place)
+    assert got.exit_code == 0
+    assert place.is_file()
+    within = tmp_path / "out" / "more" / "events.jsonl"
+    assert call(*run(tmp_path / "out", 1, "--events", within)).exit_code == 0
+    assert within.is_file()
+    assert seed_of(tmp_path / "out") == 1
 
 
 @pytest.mark.parametrize("standing", [False, True])
