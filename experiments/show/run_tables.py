@@ -228,7 +228,7 @@ def _by(scenario: Scenario) -> str:
 
 
 def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield MCP and PB with what they are of, where there are rounds."""
+    """Yield MCP and PB with what they are of, where there are rounds; PB if it says more."""
     if not result.in_rounds:
         return
     ran, planned = result.rounds, len(result.planned.dispatched)
@@ -236,14 +236,16 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
     times = f" finished, jobs allocated {counted(planned, 'time')}" if more else ""
     rounds = "allocations" if more else "rounds"
     yield "rounds", f"{result.round_count:,}{times}"
-    for of, words in (
-        ("", "whole run" if ran is None else f"mean of rounds {ran.alone}".rstrip()),
-        ("_overall", "" if ran is None else "whole run"),
-        ("_planned", f"{f'{rounds} {result.planned.alone}'.rstrip()} as planned"),
+    whole, kinds = result.overall, f"{rounds} {result.planned.alone}".rstrip()
+    for of, found, words in (
+        ("", ran or whole, "whole run" if ran is None else f"mean of rounds {ran.alone}".rstrip()),
+        ("_overall", whole, "" if ran is None else "whole run"),
+        ("_planned", result.planned, f"{kinds} as planned"),
     ):
         if words and metrics[f"mcp{of}"] is not None:
-            values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"
-            yield f"MCP, PB: {words}", values
+            names = ["mcp"] if found.alone else ["mcp", "pb"]
+            values = ", ".join(duration(metrics[f"{name}{of}"]) for name in names)
+            yield f"{', '.join(map(label, names))}: {words}", values
 
 
 def _losses(result: Result) -> Iterator[tuple[str, str]]:
