@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agents.a4.broker import A4Broker
 from agents.disciplines import RecordedScheduler
 from agents.model import GridModel
 from agents.pace.predictor import Predictor
 from agents.protocols import NamedAgent
 from agents.registry import anyone
-from agents.schedulers import GlobalScheduler, Scheduler
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.view import Job, KnownCluster
 from experiments.checks import hash_seed
 from experiments.checks.seeding import seedings
 from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
 from experiments.cli.users_errors import in_a_line
+from experiments.show.numbers import listed
 from experiments.sweeps.forecast import Forecast, Piece
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
@@ -140,18 +142,36 @@ class _Examination:
         for step in STEPS:
             stepped |= self._other(same, f"with steps of {step:g} s", step=step)
         rest = "; the others differ when run again" if again else ""
-        verdicts = (
-            _verdict("made", self._errors(unmade=True), [*first]),
-            _verdict("refused", self._errors(refused=True), whole),
-            _verdict("raised", self._errors(refused=False), whole),
-            _verdict("left", self._left(whole), whole),
-            _verdict("again", again.values(), whole, ", all random numbers seeded alike"),
-            _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same, rest),
+        return [
+            self._verdict("made", self._errors(unmade=True), [*first]),
+            self._verdict("refused", self._errors(refused=True), whole),
+            self._verdict("raised", self._errors(refused=False), whole),
+            self._verdict("left", self._left(whole), whole),
+            self._verdict("again", again.values(), whole, ", all random numbers seeded alike"),
+            self._verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same, rest),
             self._rehashed(same[:2], rest),
-            _verdict("stepped", stepped.values(), same, rest),
-            _verdict("unsaved", self._unsaved(whole, same), whole),
-        )
-        return [verdict for verdict in verdicts if verdict is not None]
+            self._verdict("stepped", stepped.values(), same, rest),
+            self._verdict("unsaved", self._unsaved(whole, same), whole),
+        ]
+
+    def _verdict(
+        self, check: str, findings: Iterable[str], grids: Sequence[Grid], also: str = ""
+    ) -> Verdict:
+        """Return the verdict of a check in some grids; where it holds, `also` is said of them."""
+        title, hint = CHECKS[check]
+        if told := "\n".join(_once(findings)):
+            if NoAnswerError.__name__ in told:
+                hint = ENDLESS
+            elif check == "refused":
+                hint = _answers(self._scheduler)
+            elif check == "made" and "__init__" not in told:
+                hint = ""  # what is wrong is told already
+            return Verdict(title, False, told, hint)
+        if not grids:
+            ended = any(trial.error is None for trial in self._first.values())
+            return Verdict(title, None, DIFFERENT if ended else UNENDED)
+        count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
+        return Verdict(title, True, f"in {count}{also}")
 
     def _errors(self, unmade: bool = False, refused: bool = False) -> list[str]:
         """Return the errors that ended runs: before they began, of the grid's, or any others."""
@@ -199,9 +219,9 @@ class _Examination:
             findings += [f"{grid.name}: {words}, whatever the seed" for words in alike.values()]
         return findings
 
-    def _rehashed(self, grids: list[Grid], rest: str) -> Verdict | None:
+    def _rehashed(self, grids: list[Grid], rest: str) -> Verdict:
         if not grids:
-            return None
+            return self._verdict("rehashed", [], grids)
         self._tell("trying other hashes of texts, in a process of its own")
         try:
             with self._timed():
@@ -214,7 +234,7 @@ class _Examination:
             if there.digest != hash_seed.digest(self._first[grid]):
                 what = there.error or "another result"
                 findings.append(f"{grid.name}: {what} in a process of other hashes of texts")
-        return _verdict("rehashed", findings, grids, rest)
+        return self._verdict("rehashed", findings, grids, rest)
 
     def _unsaved(self, grids: list[Grid], same: list[Grid]) -> list[str]:
         """Return what of it cannot be saved, or where it goes on otherwise from what was."""
@@ -239,22 +259,20 @@ def _saves_itself(kind: type) -> bool:
     return any(getattr(kind, name, None) is not getattr(object, name, None) for name in names)
 
 
-def _verdict(
-    check: str, findings: Iterable[str], grids: Sequence[Grid], also: str = ""
-) -> Verdict | None:
-    """Return the verdict of a check in some grids; none if it could be done in no grid.
+def _once(findings: Iterable[str]) -> list[str]:
+    """Return findings, those that are alike as one with the names of all their grids."""
+    where: dict[str, list[str]] = {}
+    for finding in findings:
+        name, _, words = finding.partition(": ")
+        where.setdefault(words, []).append(name)
+    return [f"{listed(names)}: {words}" for words, names in where.items()]
 
-    Where it holds, `also` is said of them.
-    """
-    title, hint = CHECKS[check]
-    if told := "\n".join(findings):
-        if NoAnswerError.__name__ in told:
-            hint = ENDLESS
-        elif check == "made" and "__init__" not in told:
-            hint = ""  # what is wrong is told already
-        return Verdict(title, False, told, hint)
-    count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
-    return Verdict(title, True, f"in {count}{also}") if grids else None
+
+def _answers(kind: type[Scheduler] | type[Predictor]) -> str:
+    """Return which decisions are possible, of a class of this kind."""
+    words = next(words for base, words in ANSWERS.items() if issubclass(kind, base))
+    own = issubclass(kind, GlobalScheduler) and kind.broker_class is not A4Broker
+    return f"{words}; a broker: what the methods of A4Broker return" if own else words
 
 
 SAVED = 0.15, 0.35, 0.5, 0.8
@@ -268,9 +286,7 @@ CHECKS = {
     ),
     "refused": (
         "its decisions are possible",
-        "place: a cluster of at least the job's size, or processors that are free; priority: a "
-        "number; plan: all the jobs given, each once; predict: seconds; a broker: what "
-        "the methods of A4Broker return",
+        "",  # as `ANSWERS` have it
     ),
     "raised": (
         "it raises no exception",
@@ -308,6 +324,16 @@ CHECKS = {
     ),
 }
 """What is checked, and what to do if that fails."""
+ANSWERS: dict[type, str] = {
+    GlobalScheduler: "place: a cluster of at least the job's size, or processors that are free",
+    PlanningScheduler: "plan: all the jobs given, each once",
+    LocalScheduler: "priority: a number",
+    Predictor: "predict: seconds",
+}
+"""What to do if a decision is impossible."""
+UNENDED = "none of its runs came to its end"
+DIFFERENT = "none of its runs has the same result when run again"
+"""Why something is not checked."""
 ENDLESS = "it was interrupted at the line named: see that the loops around that end"
 """What to do if it does not answer."""
 CRASHED = (

@@ -22,12 +22,14 @@ NAMED = 3
 class Verdict(NamedTuple):
     """One check: what it was about, whether it holds, and of what, or why not; what would help.
 
+    Of one that could not be made, `holds` is None.
+
     Several things that are wrong have a line each. Also what it had to leave out, as paths in what
     was checked.
     """
 
     check: str
-    holds: bool
+    holds: bool | None
     detail: str
     hint: str = ""
     unchecked: tuple[str, ...] = ()
@@ -57,7 +59,7 @@ def print_verdicts(
     file : text file, optional
         Where to; by default standard output.
     """
-    failed = [verdict for verdict in verdicts if not verdict.holds]
+    failed = [verdict for verdict in verdicts if verdict.holds is False]
     if as_json:
         checks = [
             {name: value for name, value in verdict._asdict().items() if value not in ("", ())}
@@ -68,7 +70,11 @@ def print_verdicts(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("check", "verdict", "of what, or why not"):
         table.add_column(heading, no_wrap=heading == "verdict", overflow="fold")
+    unmade: dict[str, list[str]] = {}
     for check, holds, detail, hint, _ in verdicts:
+        if holds is None:
+            unmade.setdefault(detail, []).append(check)
+            continue
         verdict = Text("holds" if holds else "FAILS", style="" if holds else "bold red")
         lines = detail.split("\n")
         if hint:
@@ -81,6 +87,7 @@ def print_verdicts(
     if failed:
         total = f"{len(failed)} of {len(verdicts)} checks FAIL"
     lines = [f"{of}: {total}"]
+    lines += [f"Not checked, as {why}: {'; '.join(checks)}" for why, checks in unmade.items()]
     left = grouped(path for verdict in verdicts for path in verdict.unchecked)
     if left:
         lines.append("Not checked, since the jobs do not show it (--json has all names):")

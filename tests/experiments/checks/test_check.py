@@ -136,14 +136,27 @@ def test_good_schedulers_pass(name):
 
 def test_a_message_that_says_what_is_accepted_has_no_hint_beside_it():
     found = checked("agents_to_check:BadSelection", 1)[MADE]
-    assert "rounds: BadSelection: selection: found 'sjf'; accepted: 'fpfs'" in found["detail"]
+    assert found["detail"].startswith(
+        "rounds, arrivals, late news and one cluster: BadSelection: selection: found 'sjf'; acc"
+    )
+    assert "\n" not in found["detail"]
     assert "hint" not in found
 
 
 def test_the_hint_of_a_broker_that_forgets_an_answer_speaks_of_brokers():
     found = checked("agents_to_check:Asks", 1)[REFUSED]
     assert "ForgetfulBroker of C1: pass_on: found None" in found["detail"]
-    assert "a broker: what the methods of A4Broker return" in found["hint"]
+    assert found["hint"].endswith("; a broker: what the methods of A4Broker return")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("Anywhere", "place: "), ("Nan", "priority: a number"), ("Nests", "plan: all the jobs given")],
+)
+def test_the_hint_of_an_impossible_decision_is_that_of_its_kind(name, hint):
+    found = checked(f"agents_to_check:{name}", 1)[REFUSED]["hint"]
+    assert found.startswith(hint)
+    assert ";" not in found
 
 
 def test_the_hint_of_unseeded_numbers_is_one_that_local_schedulers_can_follow():
@@ -155,11 +168,12 @@ def test_the_hint_of_unseeded_numbers_is_one_that_local_schedulers_can_follow():
 @pytest.mark.parametrize(("name", "check", "detail"), [(n, *bad) for n, bad in BAD.items()])
 def test_what_is_wrong_is_said(name, check, detail):
     checks = checked(f"agents_to_check:{name}", 1)
-    failed = [title for title, each in checks.items() if not each["holds"]]
+    failed = [title for title, each in checks.items() if each["holds"] is False]
     assert failed == [check]
     assert detail in checks[check]["detail"]
     assert checks[check]["hint"]
-    for title in {AGAIN, RESEEDED, REHASHED, STEPPED} & checks.keys() - {check}:
+    made = {title for title, each in checks.items() if each["holds"]}
+    for title in {AGAIN, RESEEDED, REHASHED, STEPPED} & made:
         ending = "grids, all random numbers seeded alike" if title == AGAIN else ("grids", "1 grid")
         ending = "; the others differ when run again" if check == AGAIN else ending
         assert checks[title]["detail"].endswith(ending)
@@ -276,6 +290,26 @@ def test_what_is_wrong_in_several_grids_has_a_line_each():
         assert any(line.startswith(f"{grid}: ZeroDivisionError") for line in lines)
     assert "--traceback" in got.stdout
     assert "\\n" not in got.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "why", "left_out"),
+    [
+        ("NoSuper", "none of its runs came to its end", 8),
+        ("Raises", "none of its runs came to its end", 7),
+        ("Unseeded", "none of its runs has the same result when run again", 3),
+    ],
+)
+def test_what_is_not_checked_is_told(name, why, left_out):
+    words = "check", f"agents_to_check:{name}"
+    lines = CliRunner().invoke(main, words).stdout.splitlines()
+    assert f"{words[1]}: 1 of 9 checks FAIL" in lines
+    (told,) = (line for line in lines if line.startswith(f"Not checked, as {why}: "))
+    assert told.endswith(f"; {UNSAVED}") == (left_out > 3)
+    found = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["checks"]
+    unmade = [each["check"] for each in found if each["holds"] is None]
+    assert len(unmade) == left_out
+    assert told.removeprefix(f"Not checked, as {why}: ") == "; ".join(unmade)
 
 
 @pytest.mark.thorough

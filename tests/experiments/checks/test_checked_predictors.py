@@ -71,7 +71,7 @@ def folder(tmp_path, monkeypatch):
 def verdicts(name):
     checked = call("check", name, "--json")
     told = json.loads(checked.stdout)
-    failed = {each["check"]: each["detail"] for each in told["checks"] if not each["holds"]}
+    failed = {each["check"]: each["detail"] for each in told["checks"] if each["holds"] is False}
     assert checked.exit_code == bool(failed)
     return failed
 
@@ -109,6 +109,6 @@ def test_what_is_wrong_is_said(name, check, found):
 )
 def test_the_hint_about_an_init_is_for_those_that_have_one(name, says, hinted):
     checks = json.loads(call("check", f"guesses_to_check:{name}", "--json").stdout)["checks"]
-    (made,) = (each for each in checks if not each["holds"])
+    (made,) = (each for each in checks if each["holds"] is False)
     assert says in made["detail"]
     assert ("hint" in made) == bool(hinted)
