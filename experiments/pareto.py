@@ -153,10 +153,10 @@ class Front:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for name in ("point", *map(_heading, scales, scales.values())):
             table.add_column(name, justify="right")
-        for number, point in enumerate(self.points, 1):
-            values = (point.over_deadline, point.makespan, point.idle_time)[first:]
-            told = (scale.told(value) for scale, value in zip(scales.values(), values, strict=True))
-            table.add_row(str(number), *told)
+        values = [(at.over_deadline, at.makespan, at.idle_time)[first:] for at in self.points]
+        told = map(Scale.column, scales.values(), zip(*values, strict=True))
+        for number, row in enumerate(zip(*told, strict=True), 1):
+            table.add_row(str(number), *row)
         console.print(table)
         if first:
             console.print(f"{why_none('over_deadline')}: by makespan and idle-time alone")
@@ -171,7 +171,7 @@ class Front:
         if not first:
             late = [row["over_deadline"] for row in rows]
             scale = time_scale(largest(late))
-            columns[f"late {scale.unit}"] = [scale.told(each) for each in late]
+            columns[f"late {scale.unit}"] = scale.column(late)
         for name in columns:
             table.add_column(name, justify="right")
         table.add_column("processors")

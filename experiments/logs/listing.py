@@ -119,8 +119,8 @@ def print_waits(waits: Waits, console: Console) -> None:
     if waits.most_in_use > waits.processors:
         most = counted(waits.most_in_use, "processor")
         _say(console, f"as recorded, up to {most} were in use at once: see --processors")
-    told = [waits.agreement.get(name) for name in names]
-    off = [each["off"] if each else None for each in told]
+    agreed = [waits.agreement.get(name) for name in names]
+    off = [each["off"] if each else None for each in agreed]
     scale = _scale_of([*waits.rows.values(), {"": max(each or 0.0 for each in off)}])
     table = _table(f"wait, {scale.unit}", *names, left=(f"wait, {scale.unit}",))
     for what, of in waits.rows.items():
@@ -130,7 +130,7 @@ def print_waits(waits: Waits, console: Console) -> None:
         *("" if each is None else scale.told(each) for each in off),
     )
     table.add_row(
-        "rank correlation", *(number(each["correlation"]) if each else "" for each in told)
+        "rank correlation", *(number(each["correlation"]) if each else "" for each in agreed)
     )
     console.print(table)
     clock = "the log's clock" if waits.table.start is not None else "hours, modulo 24"
@@ -144,8 +144,9 @@ def print_waits(waits: Waits, console: Console) -> None:
         scale = _scale_of([of for _, of in parts.values()])
         _title(console, f"\n{title}, {scale.unit}")
         table = _table(first, "jobs", *names)
-        for part, (jobs, of) in parts.items():
-            table.add_row(part, f"{jobs:,}", *(scale.told(of[name]) for name in names))
+        told = [scale.column([of[name] for _, of in parts.values()]) for name in names]
+        for (part, (jobs, _)), *row in zip(parts.items(), *told, strict=True):
+            table.add_row(part, f"{jobs:,}", *row)
         console.print(table)
 
 

@@ -82,14 +82,12 @@ def _chart(answer: Answer, instance: Instance, width: int) -> Table:
     scale = time_scale(answer.makespan)
     names = [f"C{k}" for k in range(1, min(len(instance.clusters), CLUSTERS_SHOWN) + 1)]
     ordered = sorted(answer.schedule, key=lambda run: (run.start, run.job))[:JOBS_SHOWN]
+    starts, finishes = (
+        scale.column([getattr(run, name) for run in ordered]) for name in ("start", "finish")
+    )
     rows = [
-        [
-            str(run.job + 1),
-            scale.told(run.start),
-            scale.told(run.finish),
-            *(str(count or "") for count in run.nodes[: len(names)]),
-        ]
-        for run in ordered
+        [str(run.job + 1), start, finish, *(str(count or "") for count in run.nodes[: len(names)])]
+        for run, start, finish in zip(ordered, starts, finishes, strict=True)
     ]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     heads = ["job", f"start, {scale.unit}", f"finish, {scale.unit}", *names]

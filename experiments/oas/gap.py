@@ -83,18 +83,20 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
     """Print a row for each round, and what all of them come to."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     scale = time_scale(max(each.measured.makespan for each in found[:ROUNDS_SHOWN]))
-    times = (f"{what}, {scale.unit}" for what in ("makespan", "best found", "bound"))
-    for head in ("round", "jobs", "beside", *times, "gap"):
+    heads = (f"{what}, {scale.unit}" for what in ("makespan", "best found", "bound"))
+    for head in ("round", "jobs", "beside", *heads, "gap"):
         table.add_column(head, justify="right", no_wrap=True)
-    for each in found[:ROUNDS_SHOWN]:
+    times = (
+        scale.column([getattr(each.measured, name) for each in found[:ROUNDS_SHOWN]])
+        for name in ("makespan", "best", "bound")
+    )
+    for each, *row in zip(found[:ROUNDS_SHOWN], *times, strict=True):
         measured = each.measured
         table.add_row(
             str(each.round.number),
             str(len(each.round.jobs)),
             str(len(each.round.earlier)),
-            scale.told(measured.makespan),
-            scale.told(measured.best),
-            scale.told(measured.bound),
+            *row,
             f"{'' if measured.proven else '<= '}{measured.gap:.2%}",
         )
     console.print(table)

@@ -42,6 +42,22 @@ class Scale(NamedTuple):
         digits = max(0, 1 - math.floor(math.log10(half)))
         return f"{value:z,.{digits}f} ± {half:,.{digits}f}"
 
+    def column(self, values: Sequence[float | None]) -> list[str]:
+        """Return the numbers of a column in this unit, all of them whole or none but 0.
+
+        >>> PLAIN.column([0.7904, 0.855, 0.0]), PLAIN.column([1.0, 1.001]), PLAIN.column([1.0, 5.0])
+        (['0.790', '0.855', '0'], ['1.00', '1.00'], ['1', '5'])
+        >>> PLAIN.column([0.000355, 36.7, None])
+        ['< 0.001', '36.7', '-']
+        """
+        scaled = [None if value is None else value / self.size for value in values]
+        most = largest(scaled)
+        zeros = any(each is not None and math.isfinite(each) and each % 1 for each in scaled)
+        return [
+            "< 0.001" if each and 0 < each < 0.001 and most >= 1 else number(each, zeros)
+            for each in scaled
+        ]
+
     def with_unit(self, value: float | None, half: float | None = None) -> str:
         """Return a number with the unit."""
         told = self.told(value, half)
@@ -104,8 +120,8 @@ def instants(moments: Sequence[float]) -> list[str]:
     return [f"{each:,.{digits}f}" for each in moments]
 
 
-def number(value: float | None) -> str:
-    """Return a number with some three digits.
+def number(value: float | None, zeros: bool = False) -> str:
+    """Return a number with some three digits; zeros at its end only if asked for.
 
     >>> number(12345.6), number(1.25), number(7), number(0.4474), number(2e-5), number(1.5e9)
     ('12,346', '1.25', '7', '0.447', '2e-05', '1.5e+09')
@@ -115,9 +131,9 @@ def number(value: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if abs(value) < 1 or abs(value) >= _PLAIN:
-        return f"{value:.3g}"
+        return f"{value:#.3g}" if zeros and 0 < abs(value) < 1 else f"{value:.3g}"
     digits = next(digits for least, digits in _DIGITS if abs(value) >= least)
-    return f"{value:,.{0 if value == round(value) else digits}f}"
+    return f"{value:,.{0 if value == round(value) and not zeros else digits}f}"
 
 
 def exact(value: float) -> str:

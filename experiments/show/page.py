@@ -307,6 +307,7 @@ def _table(
         for key, of in values.items()
         if any(value is not None for value in of)
     }
+    told = {key: scale.column(values[key]) for key, scale in scales.items()}
     columns = [
         *(Column(name, text=True) for name in names),
         *(Column(OWN.get(key, "") + labels.heading(key, scale)) for key, scale in scales.items()),
@@ -314,8 +315,8 @@ def _table(
     cells = [
         [
             *map(Cell, texts),
-            *(Cell(of.told(row.get(key)), row.get(key)) for key, of in scales.items()),
+            *(Cell(shown[at], values[key][at]) for key, shown in told.items()),
         ]
-        for texts, row in rows
+        for at, (texts, _) in enumerate(rows)
     ]
     return Table(heading, columns, cells, note, open=True)

@@ -388,13 +388,13 @@ def _columns(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> dict[str
 def _table_of(what: str, shown: list[dict[str, Any]], columns: Mapping[str, str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(what, overflow="fold")  # numbers keep their room, names take the rest
-    scales = {}
+    names = [Text(plain(row["name"], len(row["name"]))) for row in shown]
+    cells: list[list[str]] = []
     for name, words in _columns(shown, columns).items():
-        scales[name] = scale_of(name, [row[name] for row in shown])
-        heading = f"{words} {scales[name].unit}".rstrip()
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in shown:
-        cells = (scale.told(row[name]) for name, scale in scales.items())
-        name = row["name"]
-        table.add_row(Text(plain(name, len(name))), *cells)
+        values = [row[name] for row in shown]
+        scale = scale_of(name, values)
+        table.add_column(f"{words} {scale.unit}".rstrip(), justify="right", no_wrap=True)
+        cells.append(scale.column(values))
+    for name, *row in zip(names, *cells, strict=True):
+        table.add_row(name, *row)
     return table

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from experiments.show.labels import METRICS, UNITS, heading, label, scale_of, told
-from experiments.show.numbers import duration, number, percent, time_scale
+from experiments.show.numbers import PLAIN, duration, number, percent, time_scale
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,21 @@ def test_a_column_has_one_unit_that_of_its_largest_value():
     assert heading("mean_wait", scale) == "mean wait, h"
     assert [scale.told(each) for each in (1.0, 9000.0, None)] == ["0.000278", "2.50", "-"]
     assert scale_of("mean_wait", []) == time_scale(0.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([0.855, 0.848, 0.7904004, 0.902], ["0.855", "0.848", "0.790", "0.902"]),
+        ([1.001, 1.0, None, math.inf], ["1.00", "1.00", "-", "∞"]),
+        ([75.0, 75.1, 0.0, 1200.0], ["75.0", "75.1", "0", "1,200"]),
+        ([5.0, 1.0, 40.0], ["5", "1", "40"]),
+        ([3.55e-4, 36.7], ["< 0.001", "36.7"]),
+        ([3.55e-4, 0.5], ["0.000355", "0.500"]),
+    ],
+)
+def test_a_column_is_of_whole_numbers_or_of_none(values, texts):
+    assert PLAIN.column(values) == texts
 
 
 def test_nothing_small_becomes_nothing_and_nothing_becomes_all():
