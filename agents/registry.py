@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from agents.importing import check_no_path, classes_in, instead_of, module_of
 from agents.learned import LEARNED
 from agents.pace.predictor import Predictor
+from agents.protocols import NamedAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -151,29 +152,13 @@ def predictor(name: str) -> type[Predictor]:
 
 def anyone(name: str) -> type[Scheduler] | type[Predictor]:
     """Return the class of a scheduler of either kind, or of a predictor, by its name."""
-    module, separator, of_module = name.partition(":")
-    if separator and module[:1] not in ("", ".") and module != LEARNED:
-        found = getattr(module_of("scheduler", name, module), of_module, None)
-        if isinstance(found, type) and issubclass(found, Predictor):
-            return found
-    if name in PREDICTORS:
-        return predictor(name)
-    try:
-        return any_scheduler(name)
-    except GridError as error:
-        or_this = f", or of {_name_of(Predictor)}" if str(error).endswith(_SUBCLASS) else ""
-        raise GridError(f"{error}{or_this}") from None
+    found: Any = _load(name, GLOBAL | LOCAL | PREDICTORS, NamedAgent)
+    return found
 
 
 def any_scheduler(name: str) -> type[Scheduler]:
     """Return the class of a scheduler of either kind, as `global_scheduler` does."""
-    found = _load(name, GLOBAL | LOCAL, Scheduler)
-    if not issubclass(found, (GlobalScheduler, LocalScheduler)):
-        raise GridError(
-            f"scheduler {name!r}: neither global nor local; accepted: a subclass of "
-            "agents.schedulers.GlobalScheduler or LocalScheduler"
-        )
-    return found
+    return _load(name, GLOBAL | LOCAL, Scheduler)
 
 
 def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
@@ -205,10 +190,10 @@ def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
             + (meant(class_name, there) if there else _subclass(base))
         )
     found: Any = getattr(module, class_name)
-    if not (isinstance(found, type) and issubclass(found, base)):
-        what = "a function" if isroutine(found) else quoted(found)
+    good = isinstance(found, type) and issubclass(found, _kinds(base))
+    if not good:
         raise GridError(
-            f"{kind} {name!r}: {module_name}.{class_name} is {what}; " + _subclass(base)
+            f"{kind} {name!r}: {module_name}.{class_name} is {_what(found)}; {_subclass(base)}"
         )
     return found
 
@@ -228,16 +213,22 @@ def _other(base: type) -> str:
     return next(words for kind, words in _WORDS.items() if kind not in (base, Predictor))
 
 
-def _name_of(base: type) -> str:
-    return f"{base.__module__}.{base.__name__}"
+def _kinds(base: type) -> tuple[type, ...]:
+    """Return the kinds of schedulers and predictors that a class stands for."""
+    return tuple(kind for kind in _WORDS if issubclass(kind, base))
+
+
+def _what(found: object) -> str:
+    """Return in words what was found where a class of another kind was asked for."""
+    if isinstance(found, type):
+        words = (words for kind, words in _WORDS.items() if issubclass(found, kind))
+        return f"a {next(words, 'class of another kind')}"
+    return "a function" if isroutine(found) else quoted(found)
 
 
 def _subclass(base: type) -> str:
-    return f"accepted: a subclass of {_name_of(base)}"
-
-
-_SUBCLASS = _subclass(Scheduler)
-"""How messages end that know of schedulers alone."""
+    *others, last = (f"metasched.{kind.__name__}" for kind in _kinds(base))
+    return f"accepted: a subclass of {', '.join(others)}{' or ' if others else ''}{last}"
 
 
 def _schedulers_of(module: ModuleType, base: type) -> list[str]:
@@ -246,7 +237,7 @@ def _schedulers_of(module: ModuleType, base: type) -> list[str]:
         name
         for name, found in vars(module).items()
         if isinstance(found, type)
-        and issubclass(found, base)
+        and issubclass(found, _kinds(base))
         and found.__module__ == module.__name__
     ]
 

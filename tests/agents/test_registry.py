@@ -13,9 +13,11 @@ from agents.registry import (
     GLOBAL,
     LOCAL,
     any_scheduler,
+    anyone,
     global_scheduler,
     kinds_of,
     local_scheduler,
+    predictor,
     summary,
 )
 from grid.errors import GridError
@@ -23,6 +25,7 @@ from grid.errors import GridError
 from .small_grids import done, ran, workload
 
 OWN = '''
+from agents.pace.predictor import Predictor
 from agents.schedulers import GlobalScheduler, LocalScheduler
 
 
@@ -36,6 +39,11 @@ class First(GlobalScheduler):
 class Largest(LocalScheduler):
     def priority(self, job):
         return -job.size
+
+
+class Usual(Predictor):
+    def predict(self, job):
+        return 1.0
 
 
 def function(job):
@@ -108,8 +116,8 @@ def test_a_users_own(module):
             "nowhere.py:First",
             "; accepted: the name of a Python file, without .py",
         ),
-        (any_scheduler, "own_schedulers", "; classes there: First, Largest"),
-        (local_scheduler, "own_schedulers.py", "own_schedulers:Class, a subclass of agents.sched"),
+        (any_scheduler, "own_schedulers", "; classes there: First, Largest, Usual"),
+        (local_scheduler, "own_schedulers.py", "own_schedulers:Class, a subclass of metasched.L"),
         (any_scheduler, "broken_code", "found a module alone; accepted: broken_code:Class, a "),
         (any_scheduler, "./own_schedulers.py", "scheduler './own_schedulers.py': found a path; "),
         (any_scheduler, "/of/own_schedulers:First", "found a path; accepted: the name of a Python"),
@@ -122,8 +130,16 @@ def test_a_users_own(module):
         (any_scheduler, "own_schedulers:Last", "has no 'Last'; did you mean Largest?"),
         (global_scheduler, "json:Last", "module 'json' has no 'Last'; accepted: a subclass of"),
         (global_scheduler, "own_schedulers:function", "own_schedulers.function is a function;"),
-        (global_scheduler, "own_schedulers:Largest", "subclass of agents.schedulers.Global"),
-        (local_scheduler, "own_schedulers:First", "subclass of agents.schedulers.LocalScheduler"),
+        (global_scheduler, "own_schedulers:Largest", "is a local scheduler; accepted: a subclass"),
+        (local_scheduler, "own_schedulers:First", "is a global scheduler; accepted: a subclass"),
+        (local_scheduler, "own_schedulers:First", "a subclass of metasched.LocalScheduler"),
+        (any_scheduler, "agents.pace.built_in:Exact", "built_in.Exact is a predictor; accepted: "),
+        (any_scheduler, "json:JSONDecoder", "is a class of another kind; accepted: a subclass of"),
+        (predictor, "own_schedulers:First", "is a global scheduler; accepted: a subclass of metas"),
+        (anyone, "own_schedulers:Last", "has no 'Last'; did you mean Largest?"),
+        (anyone, "own_schedulers:Ucal", "has no 'Ucal'; did you mean Usual?"),
+        (anyone, "exat", "scheduler 'exat': unknown; did you mean exact?"),
+        (anyone, "agents.a4.broker:A4Broker", "is a class of another kind; accepted: a subclass "),
         (global_scheduler, "own_schedulers:", "global scheduler 'own_schedulers:'"),
         (global_scheduler, ":First", "global scheduler ':First'"),
         (global_scheduler, ".own:First", "global scheduler '.own:First'"),

@@ -323,7 +323,7 @@ def test_a_name_is_printed_as_it_is():
     [
         ("best", "unknown"),
         ("nosuch:Best", "no module"),
-        ("agents_to_check:Neither", "neither global nor local"),
+        ("agents_to_check:Neither", "is a class of another kind"),
         ("agents_to_check:fitting", "accepted: a subclass"),
     ],
 )

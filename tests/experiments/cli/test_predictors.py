@@ -64,7 +64,10 @@ def test_replications_and_studies_take_one(folder):
         (["--predictor", ""], "accepted: exact, requested, learned, pace, or module:Class"),
         (["--predictor", "nowhere:Twice"], "no module 'nowhere'"),
         (["--predictor", "guess_of_mine:Twce"], "did you mean Twice?"),
-        (["--predictor", "guess_of_mine:Other"], "a subclass of agents.pace.predictor.Predictor"),
+        (
+            ["--predictor", "guess_of_mine:Other"],
+            "; accepted: a subclass of metasched.Predictor",
+        ),
         (["--predictor", "learned"], "with a log whose jobs name a user or an application"),
         (["--predictor", "pace"], "with a log whose jobs name an application and a problem size"),
         (
