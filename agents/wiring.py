@@ -28,6 +28,7 @@ from grid.kernel.policies.decisions import (
     priority_address,
 )
 from grid.kernel.state import SERVICES
+from grid.names import lack_of
 from grid.platform.multicluster import Platform
 from grid.platform.topology import number
 from grid.workloads.synthetic import BatchWorkload
@@ -126,6 +127,20 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     )
     world.policies.limit_size(scheduler.largest_job())
     world.policies.notify(scheduler.collects)
+    if scheduler.queues:
+        _check_decides(scheduler, GlobalScheduler, "visit", "chosen")
+    if not scheduler.collects:
+        _check_decides(scheduler, GlobalScheduler, "place", "answer")
+
+
+def _check_decides(scheduler: Scheduler, base: type, method: str, caller: str) -> None:
+    """Raise `GridError` for a scheduler without a method that the world will ask for."""
+    own = any(
+        name in vars(scheduler) or getattr(type(scheduler), name) is not getattr(base, name)
+        for name in (method, caller)
+    )
+    if not (own or scheduler.compiled(method)):
+        raise GridError(lack_of(type(scheduler), method))
 
 
 def _check_jumps(scheduler: GlobalScheduler | LocalScheduler) -> None:
@@ -243,6 +258,10 @@ def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
     free = service == "fpfs" or scheduler.max_jumps == math.inf
     _check(scheduler, "max_jumps", free, "math.inf, of a scheduler whose service is not fpfs")
     _check_shares(scheduler, ranks=not planned and service != "timed")
+    if planned:
+        _check_decides(scheduler, PlanningScheduler, "plan", "replan")
+    elif not scheduler.half_life:
+        _check_decides(scheduler, LocalScheduler, "priority", "rank")
     model.world.policies.set_local(
         cluster,
         address,

@@ -373,3 +373,18 @@ class Never(LocalScheduler):
 def test_a_time_that_never_comes_is_refused(global_):
     with pytest.raises(GridError, match=r"priority of .*: inf; accepted: a time \(s\), of service"):
         ran(global_, Never, workload(count=5))
+
+
+def test_only_a_method_that_will_be_asked_for_is_missed():
+    with pytest.raises(GridError, match=r"^Own: no method `visit`$"):
+        model_of(type("Own", (GlobalScheduler,), {"queues": "global"}), "fcfs")
+    for bases, own in (
+        ((GlobalScheduler,), {"collects": True}),
+        ((GlobalScheduler,), {"answer": lambda self, slot: 0}),
+        ((LocalScheduler,), {"half_life": 60.0}),
+        ((LocalScheduler,), {"rank": lambda self, slot: 0.0}),
+        ((PlanningScheduler,), {"replan": lambda self: None}),
+    ):
+        kind = type("Own", bases, own)
+        given = (kind, "fcfs") if bases == (GlobalScheduler,) else ("dll", kind)
+        assert model_of(*given).clusters
