@@ -32,7 +32,13 @@ from experiments.studies.notes import noted, notes_of
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.same_jobs import check_policies
 from experiments.studies.study_run import StudyRun, numbers_of
-from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
+from experiments.studies.workloads import (
+    StudyWorkload,
+    named_workloads,
+    naming_table,
+    platforms_of,
+    varied_platforms,
+)
 from experiments.sweeps.compiling import saying_when_compiling
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -55,7 +61,6 @@ from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.names import meant
 from grid.platform.multicluster import Platform
-from grid.platform.reading import read_platform
 from grid.reading import digest, read_text
 
 PACKAGED = Path(__file__).parent / "packaged"
@@ -231,27 +236,20 @@ class Study:
 
     @cached_property
     def _platforms(self) -> dict[str | None, Platform]:
-        """The platforms that the study names, by what varies: None for that of all runs."""
-        study, found = self.definition, {}
-        named = {None: study.platform} if study.platform is not None else {}
-        for value, name in (named | {each: each for each in study.vary.get(PLATFORM, ())}).items():
-            with blaming(f"{self.path}: {PLATFORM if value is None else f'vary: {PLATFORM}'}"):
-                found[value] = read_platform(str(self.path.parent / name))
-        return found
+        return platforms_of(self.definition, self.path)
 
     @cached_property
     def base(self) -> Scenario:
         """The scenario, with the first platform and the parameters that all runs share."""
         study, folder = self.definition, self.path.parent
         named = Path(study.scenario).suffix in SUFFIXES
-        changes: dict[str, Any] = {}
-        if self._platforms:
-            changes["platform"] = next(iter(self._platforms.values()))
+        platform = next(iter(self._platforms.values()), None)
+        changes: dict[str, Any] = {} if platform is None else {PLATFORM: platform}
         with blaming(f"{self.path}: scenario" if named else self.path):
             scenario = Scenario.load(
                 str(folder / study.scenario) if named else study.scenario,
                 (study.compared[0].global_, study.compared[0].local),
-                changes.get("platform"),
+                platform,
             )
         importable_from(Path.cwd())
         importable_from(folder)
@@ -260,7 +258,7 @@ class Study:
             with blaming(f"{self.path}: own_metrics"):
                 check_names(study.own_metrics)
             of_both = *scenario.own_metrics, *study.own_metrics
-            changes["own_metrics"] = tuple(dict.fromkeys(of_both))
+            changes["own_metrics"] = (*dict.fromkeys(of_both),)
         with blaming(f"{self.path}: policies"):
             kinds = study.kinds
         return scenario.with_parameters(study.shared, f"{self.path}: set", kinds, **changes)
@@ -296,10 +294,9 @@ class Study:
             drawn = {"assign_deadlines": any(each.draws_deadlines for each in here)}
             for policy, scenario in zip(self.definition.compared, here, strict=True):
                 auto = scenario.to_dict()["parameters"]["assign_deadlines"] == "auto"
-                where = f"{self.path}: policies"
-                found[policy.label, at] = (
-                    scenario.with_parameters(drawn, where) if auto else scenario
-                )
+                if auto:
+                    scenario = scenario.with_parameters(drawn, f"{self.path}: policies")
+                found[policy.label, at] = scenario
         check_policies(self.path, self.definition.compared, found)
         return found
 
@@ -321,10 +318,7 @@ class Study:
     def _seeds(self) -> list[int]:
         """Of each replication its seed, which all policies, settings and workloads share."""
         most = self.definition.replications.limit
-        seeds: list[int] = (
-            np.random.SeedSequence(self.definition.seed).generate_state(most).tolist()
-        )
-        return seeds
+        return [*map(int, np.random.SeedSequence(self.definition.seed).generate_state(most))]
 
     @cached_property
     def _runs(self) -> dict[tuple[str, At, int], Run]:
@@ -379,12 +373,6 @@ class Study:
         """SHA-256 of all logs, by path."""
         return {path: each for of in self.workloads for path, each in of.digests.items()}
 
-    @property
-    def _files_of_platforms(self) -> dict[str, str]:
-        """SHA-256 of the files of platforms that vary, by path."""
-        paths = (self.path.parent / each for each in self.definition.vary.get(PLATFORM, ()))
-        return {str(path): digest(path) for path in paths}
-
     def _database(self, path: Path, stack: ExitStack) -> StudyDatabase:
         """Open the file of tasks and results; this study's alone."""
         told = self.definition.to_dict()
@@ -395,7 +383,8 @@ class Study:
             **{name: told[name] for name in DECIDING},
             "window": self.definition.replications.window,
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
-            "files": named_files(self._scenarios.values()) | self._files_of_platforms,
+            "files": named_files(self._scenarios.values())
+            | {each: digest(each) for each in varied_platforms(self.definition, self.path)},
             "own code": own_code(self._scenarios.values()),
             "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
         }

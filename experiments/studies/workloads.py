@@ -21,7 +21,7 @@ from experiments.scenario.dates import window_of
 from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
 from experiments.scenario.parameters import ALIASES
 from experiments.scenario.scenario import Scenario
-from experiments.studies.definition import SYNTHETIC, Definition, Replications
+from experiments.studies.definition import PLATFORM, SYNTHETIC, Definition, Replications
 from experiments.studies.parts import Bools, Floats, Parts, Reading, readings_of, since_the_first
 from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import named_files, read_once
@@ -29,6 +29,7 @@ from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.logs.calendar import clock_at
 from grid.platform.multicluster import Platform
+from grid.platform.reading import read_platform
 from grid.reading import digest
 from grid.workloads.source import Cleaning
 from grid.workloads.table import NOTHING, Stated, Table
@@ -146,6 +147,26 @@ class StudyWorkload:
         window = dict(zip(WINDOW, (start, end), strict=True))
         first, last = np.searchsorted(self.arrivals, (start, end)).tolist()
         return StudyRun(scenario.with_parameters(window, self.name), self.digests, last - first)
+
+
+def platforms_of(study: Definition, where: Path) -> dict[str | None, Platform]:
+    """Return the platforms that a study names, by what varies; None: that of all runs.
+
+    Paths are relative to the folder of its file, `where`.
+    """
+    found: dict[str | None, Platform] = {}
+    if study.platform is not None:
+        with blaming(f"{where}: {PLATFORM}"):
+            found[None] = read_platform(str(where.parent / study.platform))
+    for path, name in varied_platforms(study, where).items():
+        with blaming(f"{where}: vary: {PLATFORM}"):
+            found[name] = read_platform(path)
+    return found
+
+
+def varied_platforms(study: Definition, where: Path) -> dict[str, str]:
+    """Return the names of the platforms that vary in a study, by path."""
+    return {str(where.parent / each): each for each in study.vary.get(PLATFORM, ())}
 
 
 def named_workloads(
