@@ -43,6 +43,8 @@ class Belief(NamedTuple):
         Work of the jobs that are there, processor-seconds.
     at : float
         When that was true, s.
+    until : float
+        When the jobs that were sent there since are expected to be done, s; 0: it knows of none.
     """
 
     cluster: int
@@ -51,6 +53,7 @@ class Belief(NamedTuple):
     waiting: int
     left: float
     at: float
+    until: float = 0.0
 
     def possible(self, clusters: int) -> bool:
         """Tell whether that can be true where there are so many clusters."""
@@ -61,6 +64,10 @@ class Belief(NamedTuple):
             and all(isinstance(each, Real) and math.isfinite(each) for each in self[4:])
             and self.left >= -ROUNDED
         )
+
+
+TOLD = Belief._fields[:-1]
+"""What advertisements tell."""
 
 
 class A4Broker(NamedAgent):
@@ -133,7 +140,7 @@ class A4Broker(NamedAgent):
         if self.cluster != NONE:
             return [self._truth(self.cluster)]
         rows = world.tables.beliefs[self._rows]
-        beliefs = [Belief(*row) for row in rows[list(Belief._fields)].tolist()]
+        beliefs = [Belief(*row) for row in rows[[*TOLD]].tolist()]
         if self.parent is not None and not world.advertising.truth:
             return beliefs
         at_once = world.state.at_once
@@ -142,7 +149,7 @@ class A4Broker(NamedAgent):
     def note(self, told: Iterable[Belief]) -> None:
         """Take note of what is told of clusters other than its own, where that is newer.
 
-        Of what is as new, that with more work left, in which jobs sent since are reckoned.
+        Of what is as new, that which knows of more jobs sent since.
         """
         for belief in told:
             if belief.cluster != self.cluster and _is_newer(belief, self.noted):
@@ -315,7 +322,7 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
 
 def _is_newer(belief: Belief, than: Mapping[int, Belief]) -> bool:
     known = than.get(belief.cluster)
-    return known is None or (belief.at, belief.left) > (known.at, known.left)
+    return known is None or (belief.at, belief.until) > (known.at, known.until)
 
 
 def table_of(broker: A4Broker, told: Iterable[Belief] = ()) -> list[Belief]:

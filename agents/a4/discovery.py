@@ -93,15 +93,17 @@ def offers(
     model = broker.model
     now, found = model.now, []
     sent, at_once = model.world.known["work"], model.world.state.at_once
-    for cluster, free, up, waiting, left, at in table_of(broker) if table is None else table:
+    for belief in table_of(broker) if table is None else table:
+        cluster, free, up, waiting, left, at, until = belief
         if size <= up and times[cluster] < math.inf:
             added = 0.0
             if broker.parent is None or at_once[cluster]:
                 # Who sends all jobs knows of those that the news does not tell of yet.
                 added = max(0.0, sent.item(cluster) - left)
-            idle = waiting == 0 and added <= left * ROUNDING
             # What was there runs since the news, and what was sent later has yet to run.
-            wait = 0.0 if size <= free and idle else max(0.0, at + left / up - now) + added / up
+            begins = max(until, max(now, at + left / up) + added / up)
+            idle = waiting == 0 and added <= left * ROUNDING
+            wait = 0.0 if size <= free and idle else max(0.0, begins - now)
             finish = now + wait + times[cluster]
             found.append(Offer(cluster, finish, at))
     if len(found) > 1:
@@ -227,11 +229,11 @@ class DiscoveryScheduler(GlobalScheduler):
             return ()
         believed = {belief.cluster: belief for belief in table}
         first, *rest = (believed[offer.cluster] for offer in answer)
-        done = first.up * (self.model.now - first.at)  # at most, since the news
+        begins = max(self.model.now, first.until, first.at + first.left / first.up)
         with_job = first._replace(
             free=max(0, first.free - size),
             waiting=first.waiting + (size > first.free),
-            left=max(first.left, done) + size * times[first.cluster],
+            until=begins + size * times[first.cluster] / first.up,
         )
         return with_job, *rest
 

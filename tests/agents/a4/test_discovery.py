@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agents.a4.broker import Belief
 from agents.a4.discovery import offers
 from grid.platform.brokers import Advertising, Broker
 from grid.platform.multicluster import Platform
@@ -40,7 +41,7 @@ def test_brokers_know_who_is_above_them_and_how_far():
     ]
     assert [belief.cluster for belief in model.brokers[1].believes()] == [0, 1]
     assert [belief.cluster for belief in model.broker.believes()] == [0, 1, 2]
-    assert first.believes() == [(0, 8, 8, 0, 0.0, 0.0)]
+    assert first.believes() == [Belief(0, 8, 8, 0, 0.0, 0.0)]
 
 
 def test_the_first_broker_that_knows_enough_answers():
