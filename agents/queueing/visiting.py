@@ -30,7 +30,8 @@ class QueueSettings(Checked):
 
     aging: float = setting(
         0.0,
-        "Time after which the head of a queue goes first: until it fits, no job starts; 0: never.",
+        "Time after which the head of a queue goes first, at the next departure; none starts "
+        "before it. 0: never.",
         unit="s",
         least=0,
         most=LONGEST,
@@ -45,8 +46,9 @@ class QueuePolicy(GlobalScheduler):
     """A policy of `queues`: single-component jobs run at home, others anywhere by Worst Fit.
 
     With `aging`, whoever heads a queue for longer than that since its arrival, the oldest first,
-    goes before all others, and while it does not fit nobody starts: it waits for jobs that run, and
-    for no others. Whoever makes that happen often pays for it with processors that stand idle.
+    goes before all others when the next job departs, and nobody starts before it does: it waits for
+    jobs that run, and for no others. Whoever makes that happen often pays for it with processors
+    that stand idle.
     """
 
     starts_jobs = True

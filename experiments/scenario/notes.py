@@ -231,8 +231,8 @@ def _of_aging(scenario: Scenario) -> Iterator[str]:
     ours = scenario.policy.__module__.startswith("agents.")  # another may visit as it likes
     if ours and given.of(QueueSettings).aging > 0.0:
         yield (
-            f"aging: while the head of a queue that has waited for {duration(given.aging)} does "
-            "not fit, no other job starts at any cluster"
+            f"aging: while the head of a queue has waited for {duration(given.aging)}, no other "
+            "job starts at any cluster; it is tried when a job departs"
         )
 
 

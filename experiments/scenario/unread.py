@@ -52,12 +52,9 @@ UNSEEN = {
 """Parameters of jobs that change what no column of ``jobs.csv`` tells."""
 OF_JOBS = {*SYNTHETIC, *LOGS, *UNSEEN}
 OF_JOBS_AND_DEADLINES = {*OF_JOBS, "warmup", "assign_deadlines", *RATIOS, "service_classes"}
-OF_ARRIVALS = {
-    "open": {"clusters", "nodes", "platform"},
-    "per-cluster": {"clusters", "platform"},
-}
+OF_ARRIVALS = {"open": {"clusters", "nodes"}, "per-cluster": {"clusters"}}
 """Parameters of the platform that synthetic arrivals follow, by mode; in rounds, none."""
-OF_DRAWN_DEADLINES = {"speeds", "platform"}
+OF_DRAWN_DEADLINES = {"speeds"}
 """Parameters of the platform that drawn deadlines follow."""
 
 NO_LINKS = "the global scheduler takes no account of links"

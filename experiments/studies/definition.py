@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -28,9 +28,6 @@ from grid.foreign import quoted
 from grid.named_files import located
 from grid.names import meant
 from grid.strict import toml_of
-
-if TYPE_CHECKING:
-    pass
 
 OF_ALL_JOBS = ("deadlines_met",)
 """Metrics that rejected jobs are part of: who rejects more gains nothing by it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,12 @@ from experiments.scenario.unread import without_effect as useless_in
 from experiments.show.labels import METRICS
 from experiments.show.numbers import counted, listed
 from experiments.studies.definition import PLATFORM, Definition
+from experiments.studies.platforms import (
+    differ_in_links_alone,
+    have_other_jobs,
+    notes_of_platforms,
+    read_links,
+)
 from grid.logs.calendar import written
 from grid.workloads.table import NOTHING, Stated
 
@@ -81,19 +86,28 @@ def _idle_in(
 
 
 def _unread(
-    study: Definition, scenarios: Mapping[tuple[str, Any], Scenario], stated: Stated
+    study: Definition,
+    bases: Mapping[str | None, Scenario],
+    scenarios: Mapping[tuple[str, Any], Scenario],
+    stated: Stated,
 ) -> dict[str, list[str]]:
-    """Return the parameters that vary and mean nothing to a policy in any setting."""
+    """Return the parameters that vary and mean nothing to a policy in any setting.
+
+    Platforms that differ in links alone mean nothing to one that takes no account of these.
+    """
     idle_in = _idle_in(scenarios, stated)
     if study.metric not in METRICS or "prediction" in study.metric:  # which needs no schedule
         idle_in = {
             which: {name: why for name, why in each.items() if name not in PREDICTIONS}
             for which, each in idle_in.items()
         }
-    found = {}
+    of_links, found = PLATFORM in study.vary and differ_in_links_alone(bases.values()), {}
     for policy in study.compared:
         of = [each for (label, _), each in idle_in.items() if label == policy.label]
         found[policy.label] = [name for name in study.vary if all(name in each for each in of)]
+        its = [each for (label, _), each in scenarios.items() if label == policy.label]
+        if of_links and not read_links(its, stated):
+            found[policy.label].append(PLATFORM)
     return {label: names for label, names in found.items() if names}
 
 
@@ -147,7 +161,7 @@ def of_windows(
     joining = {*map(before_joining, planned)} - {""}
     changes = [*hidden, *joining, *times_in_logs(study, scenarios)]
     of_sites = idle_sites(study, workloads) + _of_warm_ups(study, scenarios)
-    return _of_platforms(run) + changes + left_out + of_sites
+    return [*notes_of_platforms(run), *changes, *left_out, *of_sites]
 
 
 def _of_origins(
@@ -185,62 +199,47 @@ def _of_warm_ups(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
     return [f"{told}; {IDLE_OF_OTHERS}" if reads else told]
 
 
-def _of_platforms(run: Mapping[tuple[str, Any], Scenario]) -> list[str]:
-    """Return in lines what is noted of the platforms of runs, and where not of all, of which."""
-    noted: dict[str, list[str]] = {}
-    for (_, (_, setting)), each in run.items():
-        clusters = f"clusters {shown(each.to_dict()['parameters']['clusters'])}"
-        which = json.loads(setting).get(PLATFORM, clusters)
-        for note in each.platform.notes:
-            noted.setdefault(note, []).append(which)
-    return [
-        f"platform: {note}"
-        + (f" ({listed([*dict.fromkeys(of)], 'or')})" if len(of) < len(run) else "")
-        for note, of in noted.items()
-    ]
-
-
 def noted(
     study: Definition,
-    base: Scenario,
+    bases: Mapping[str | None, Scenario],
     scenarios: Mapping[tuple[str, Any], Scenario],
     workloads: Sequence[StudyWorkload],
 ) -> dict[str, Any]:
     """Return what the file of a study has of what is run.
 
-    That is the platform of `base`, with its planned changes only if runs have them, or those that
+    That is the platform of `bases`, with its planned changes only if runs have them, or those that
     vary, by their files; `of_windows`, of each policy the parameters that it does not read, and of
     each log how it was cleaned, its windows, s after its first submission (all that there are: the
     file may have runs of more than are asked for now), and what its clock showed at that, if it is
-    known. Also the parameters of `base` that are neither defaults nor the study's.
+    known. Also the parameters of `bases` that are neither defaults nor the study's.
     """
-    platform = base.to_dict()["platform"]
+    platforms = {name: base.to_dict()["platform"] for name, base in bases.items()}
+    base = next(iter(bases.values()))
     if not any(each.platform.changes for each in scenarios.values()):
-        platform["changes"] = []
+        for platform in platforms.values():
+            platform["changes"] = []
     machines = {each.name: each.machine for each in workloads if each.machine is not None}
     by_log = base.to_dict()["parameters"]["nodes"] == "log" and "nodes" not in study.vary
     if by_log and machines:
-        for cluster in platform["clusters"]:
-            (name, size), *_ = machines.items()
-            own = next(each.machines for each in workloads if each.name == name)
+        (first, size), *_ = machines.items()
+        own = next(each.machines for each in workloads if each.name == first)
+        for cluster in (each for platform in platforms.values() for each in platform["clusters"]):
             cluster["size"] = own.get(cluster["name"], size)
-    varied = {
-        json.loads(setting)[PLATFORM]: each.to_dict()["platform"]
-        for (_, (_, setting)), each in scenarios.items()
-        if PLATFORM in study.vary
-    }
+    arrivals = set().union(*map(of_arrivals, scenarios.values()))
+    if have_other_jobs(bases.values(), scenarios.values()):
+        arrivals.add(PLATFORM)
     starts = {each.name: written(each.start) for each in workloads if each.start is not None}
     return {
         "windows": {each.name: each.stretches for each in workloads},
         **({"starts": starts} if starts else {}),
-        "platform": None if varied else platform,
-        **({"platforms": varied} if varied else {}),
+        "platform": platforms.get(None),
+        **({} if None in platforms else {"platforms": platforms}),
         "parameters": _of_base(study, base, scenarios.values()),
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
         "changes": of_windows(study, scenarios, workloads),
         "cleaning": cleaned(workloads),
-        "unread": _unread(study, scenarios, _stated(workloads)),
-        "of_arrivals": sorted(set().union(*map(of_arrivals, scenarios.values()))),
+        "unread": _unread(study, bases, scenarios, _stated(workloads)),
+        "of_arrivals": sorted(arrivals),
     }
 
 

@@ -30,15 +30,10 @@ from experiments.studies.database import StudyDatabase, Task, alone, check_out
 from experiments.studies.definition import PLATFORM, SYNTHETIC, Definition, Policy, cell
 from experiments.studies.notes import noted, notes_of
 from experiments.studies.outcome import StudyOutcome
+from experiments.studies.platforms import digests_of, fitting, platforms_of
 from experiments.studies.same_jobs import check_policies
 from experiments.studies.study_run import StudyRun, numbers_of
-from experiments.studies.workloads import (
-    StudyWorkload,
-    named_workloads,
-    naming_table,
-    platforms_of,
-    varied_platforms,
-)
+from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.compiling import saying_when_compiling
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -60,8 +55,7 @@ from experiments.sweeps.sweep import (
 from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.names import meant
-from grid.platform.multicluster import Platform
-from grid.reading import digest, read_text
+from grid.reading import read_text
 
 PACKAGED = Path(__file__).parent / "packaged"
 """Studies that come with the product."""
@@ -117,7 +111,7 @@ class Study:
             raise GridError(f"{path}: cannot be read ({why}); {known}") from None
         study = cls(Path(path), text, Definition.of_text(text, str(path)).located(path))
         for (policy, at), scenario in study._scenarios.items():
-            with naming_table(study.path, study.definition, policy, study._at[at].name):
+            with naming_table(study.path, study.definition, policy, *at):
                 study._at[at].check(scenario, study.definition.replications)
         study._try_out()
         return study
@@ -235,21 +229,16 @@ class Study:
     # What is run --------------------------------------------------------------------------------
 
     @cached_property
-    def _platforms(self) -> dict[str | None, Platform]:
-        return platforms_of(self.definition, self.path)
-
-    @cached_property
-    def base(self) -> Scenario:
-        """The scenario, with the first platform and the parameters that all runs share."""
+    def bases(self) -> dict[str | None, Scenario]:
+        """Of each platform that varies, or None, the scenario with what all runs share."""
         study, folder = self.definition, self.path.parent
         named = Path(study.scenario).suffix in SUFFIXES
-        platform = next(iter(self._platforms.values()), None)
-        changes: dict[str, Any] = {} if platform is None else {PLATFORM: platform}
+        platforms, changes = platforms_of(study, self.path), dict[str, Any]()
         with blaming(f"{self.path}: scenario" if named else self.path):
             scenario = Scenario.load(
                 str(folder / study.scenario) if named else study.scenario,
                 (study.compared[0].global_, study.compared[0].local),
-                platform,
+                next(iter(platforms.values()), None),
             )
         importable_from(Path.cwd())
         importable_from(folder)
@@ -261,7 +250,17 @@ class Study:
             changes["own_metrics"] = (*dict.fromkeys(of_both),)
         with blaming(f"{self.path}: policies"):
             kinds = study.kinds
-        return scenario.with_parameters(study.shared, f"{self.path}: set", kinds, **changes)
+        found, where = {}, f"{self.path}: set"
+        for name, platform in platforms.items():
+            given = fitting(study.shared, platform, platforms.values())
+            on = {PLATFORM: platform} | changes
+            found[name] = scenario.with_parameters(given, where, kinds, **on)
+        return found or {None: scenario.with_parameters(study.shared, where, kinds, **changes)}
+
+    @property
+    def base(self) -> Scenario:
+        """What all runs share, on the first platform."""
+        return next(iter(self.bases.values()))
 
     @cached_property
     def workloads(self) -> list[StudyWorkload]:
@@ -271,7 +270,7 @@ class Study:
             self._scenario(policy, setting, none)
             for policy, setting in product(study.compared, study.settings)
         ]
-        return named_workloads(study, self.base, self.path, run)
+        return named_workloads(study, self.bases, self.path, run)
 
     @cached_property
     def _at(self) -> dict[At, StudyWorkload]:
@@ -303,16 +302,18 @@ class Study:
     def _scenario(
         self, policy: Policy, setting: dict[str, Any], workload: StudyWorkload
     ) -> Scenario:
-        scenario = self.base.with_parameters(
-            policy.set,
+        base = self.bases[setting.get(PLATFORM)]
+        every = [each.platform for each in self.bases.values()]
+        scenario = base.with_parameters(
+            fitting(policy.set, base.platform, every),
             f"{self.path}: policies: set",
             global_scheduler=policy.global_,
             local_scheduler=policy.local,
             workload=workload.source,
         )
-        varied = {name: value for name, value in setting.items() if name != PLATFORM}
-        on = {PLATFORM: self._platforms[setting[PLATFORM]]} if PLATFORM in setting else {}
-        return scenario.with_parameters(varied, f"{self.path}: vary", self.definition.kinds, **on)
+        varied = fitting(setting, base.platform, every)
+        varied.pop(PLATFORM, None)
+        return scenario.with_parameters(varied, f"{self.path}: vary", self.definition.kinds)
 
     @cached_property
     def _seeds(self) -> list[int]:
@@ -383,8 +384,7 @@ class Study:
             **{name: told[name] for name in DECIDING},
             "window": self.definition.replications.window,
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
-            "files": named_files(self._scenarios.values())
-            | {each: digest(each) for each in varied_platforms(self.definition, self.path)},
+            "files": named_files(self._scenarios.values()) | digests_of(self.bases, self.path),
             "own code": own_code(self._scenarios.values()),
             "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
         }
@@ -394,7 +394,7 @@ class Study:
             "text": self.text,
             "ended": None,
             "of_muscle": self.definition.of_muscle,
-            **noted(self.definition, self.base, self._scenarios, self.workloads),
+            **noted(self.definition, self.bases, self._scenarios, self.workloads),
         }
         stack.enter_context(alone(path))
         return StudyDatabase(path, parameters, notes)

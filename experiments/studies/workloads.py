@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,13 +24,13 @@ from experiments.scenario.parameters import ALIASES
 from experiments.scenario.scenario import Scenario
 from experiments.studies.definition import PLATFORM, SYNTHETIC, Definition, Replications
 from experiments.studies.parts import Bools, Floats, Parts, Reading, readings_of, since_the_first
+from experiments.studies.platforms import check_sites
 from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import named_files, read_once
 from grid.errors import GridError, blaming
 from grid.foreign import quoted
 from grid.logs.calendar import clock_at
 from grid.platform.multicluster import Platform
-from grid.platform.reading import read_platform
 from grid.reading import digest
 from grid.workloads.source import Cleaning
 from grid.workloads.table import NOTHING, Stated, Table
@@ -149,36 +150,20 @@ class StudyWorkload:
         return StudyRun(scenario.with_parameters(window, self.name), self.digests, last - first)
 
 
-def platforms_of(study: Definition, where: Path) -> dict[str | None, Platform]:
-    """Return the platforms that a study names, by what varies; None: that of all runs.
-
-    Paths are relative to the folder of its file, `where`.
-    """
-    found: dict[str | None, Platform] = {}
-    if study.platform is not None:
-        with blaming(f"{where}: {PLATFORM}"):
-            found[None] = read_platform(str(where.parent / study.platform))
-    for path, name in varied_platforms(study, where).items():
-        with blaming(f"{where}: vary: {PLATFORM}"):
-            found[name] = read_platform(path)
-    return found
-
-
-def varied_platforms(study: Definition, where: Path) -> dict[str, str]:
-    """Return the names of the platforms that vary in a study, by path."""
-    return {str(where.parent / each): each for each in study.vary.get(PLATFORM, ())}
-
-
 def named_workloads(
-    study: Definition, base: Scenario, where: Path, scenarios: Sequence[Scenario]
+    study: Definition,
+    bases: Mapping[str | None, Scenario],
+    where: Path,
+    scenarios: Sequence[Scenario],
 ) -> list[StudyWorkload]:
     """Return the workloads of a study, their logs read.
 
     Parameters
     ----------
     study : Definition
-    base : Scenario
-        Whose platform sites are of, and whose own workload is taken if the study names none.
+    bases : mapping of str to Scenario
+        Of each platform. Sites are of all of them, and the own workload is taken if the study names
+        none.
     where : Path
         The file of the study, to whose folder paths are relative.
     scenarios : sequence of Scenario
@@ -189,6 +174,7 @@ def named_workloads(
     GridError
         If a log cannot be used, or has too few stretches.
     """
+    base = next(iter(bases.values()))
     if study.workloads:
         sources = {
             name: _source(entries, where.parent) for name, entries in study.workloads.items()
@@ -199,6 +185,7 @@ def named_workloads(
         sources = {Path(entries[0]).name: _source(entries, Path())}
     else:
         sources = {}
+    check_sites(where, sources, bases)
     how, parameters = study.replications, base.parameters
     tables: dict[str, Collection[str]] = {"set": study.set, "vary": study.vary}
     tables |= {f"policies: {quoted(each.label)}: set": each.set for each in study.compared}
@@ -217,7 +204,9 @@ def named_workloads(
 
 
 @contextmanager
-def naming_table(where: Path, study: Definition, policy: str, workload: str) -> Iterator[None]:
+def naming_table(
+    where: Path, study: Definition, policy: str, workload: str, setting: str
+) -> Iterator[None]:
     """Have an error about a parameter that a study gives begin with its file and its table.
 
     Parameters
@@ -227,6 +216,8 @@ def naming_table(where: Path, study: Definition, policy: str, workload: str) -> 
     study : Definition
     policy, workload : str
         What is run and on what, by their names.
+    setting : str
+        The values that vary, in JSON.
     """
     try:
         yield
@@ -241,6 +232,8 @@ def naming_table(where: Path, study: Definition, policy: str, workload: str) -> 
             raise
         found, accepted, rest = told.partition("; accepted: ")
         log = "" if workload == SYNTHETIC else f" with workload {workload}"
+        platform = json.loads(setting).get(PLATFORM)
+        log += "" if platform is None else f" on {PLATFORM} {platform}"
         raise GridError(f"{where}: {table}: {found}{log}{accepted}{rest}") from error
 
 

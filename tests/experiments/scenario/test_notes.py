@@ -28,8 +28,8 @@ def told(parameters, workload=None, **options):
 
 def test_it_is_said_that_nobody_starts_before_an_aged_head():
     said = (
-        "aging: while the head of a queue that has waited for 100 s does not fit, no other job "
-        "starts at any cluster"
+        "aging: while the head of a queue has waited for 100 s, no other job starts at any "
+        "cluster; it is tried when a job departs"
     )
     for aging, policy, times in ((100, "lp-gf", 1), (0, "lp-gf", 0), (100, "gs", 0)):
         scenario = Scenario.load("queues").changed(aging=aging, global_scheduler=policy)

@@ -126,14 +126,23 @@ def test_links_are_on_the_page_of_a_study_where_jobs_are_split(tmp_path, policy,
     assert ("Network</h" in study_page(outcome)) == shown
 
 
+def _tables(clusters, more=""):
+    """Return tables of clusters, each with the same lines."""
+    return "".join(f'[[clusters]]\nname = "{each}"\nsize = 8\n{more}' for each in clusters)
+
+
+def _ran(folder, changes):
+    """Return what a study of two and of three clusters came to, with changes of its text."""
+    return Study.load(_growing(folder, changes)).run(folder / "out.db", 1, watch=Silent())
+
+
 def _growing(folder, changes=()):
     """Write a study of what a third cluster brings to two, and return its file."""
     for cluster, offset in (("A", 0), ("B", 5)):
         rows = "".join(f"{20 * i + offset},4,{100 + 7 * (i % 5)}\n" for i in range(60))
         (folder / f"{cluster}.csv").write_text(f"arrival,size,runtime\n{rows}")
     for name, clusters in (("one", "A"), ("two", "AB"), ("three", "ABC")):
-        tables = [f'[[clusters]]\nname = "{each}"\nsize = 8\n' for each in clusters]
-        (folder / f"{name}.toml").write_text("".join(tables))
+        (folder / f"{name}.toml").write_text(_tables(clusters))
     text = """
         scenario = "quickstart"
         metric = "mean_wait"
@@ -174,7 +183,7 @@ def test_synthetic_jobs_are_others_on_another_platform(tmp_path):
         (', window = "5m"', ""),
         ("latency = 0", "jobs = 20"),
     ]
-    outcome = Study.load(_growing(tmp_path, changes)).run(tmp_path / "o.db", 1, watch=Silent())
+    outcome = _ran(tmp_path, changes)
     told = "differences are of the same jobs, but for those between values of platform"
     assert any(told in each for each in outcome.sentences())
 
@@ -188,7 +197,7 @@ def test_synthetic_jobs_are_others_on_another_platform(tmp_path):
         (
             '"three.toml"',
             '"one.toml"',
-            "grow.toml: workloads: both: .*unknown cluster; accepted: A",
+            "grow.toml: vary: platform: one.toml: found no cluster B; acc",
         ),
         ("metric", 'platform = "two.toml"\nmetric', "grow.toml: platform: found in vary too"),
         (
@@ -204,3 +213,71 @@ def test_platforms_that_cannot_vary_are_refused_in_a_line(old, new, says, tmp_pa
     (line,) = [each for each in got.stderr.splitlines() if each.startswith("metasched")]
     assert re.search(says, line), line
     assert not (tmp_path / "out.db").exists()
+
+
+def test_links_of_platforms_mean_nothing_to_who_splits_no_job(tmp_path):
+    """As the same capacities by the parameter."""
+    for name, capacity in (("slow", 10), ("fast", 1000)):
+        (tmp_path / f"{name}.toml").write_text(_tables("AB", f"capacity = {capacity}\n"))
+    split = [
+        ('"dll", "home"', '"ect", "first-fit"'),
+        ("latency = 0", "bsbw = 300, computation_fraction = 0.7"),
+    ]
+    varied = 'platform = ["two.toml", "three.toml"]'
+    outcome = _ran(tmp_path, [*split, (varied, 'platform = ["slow.toml", "fast.toml"]')])
+    assert outcome.provenance["unread"] == {"ect over fcfs": ["platform"]}
+    (tmp_path / "out.db").unlink()
+    one = ("metric", 'platform = "slow.toml"\nmetric')
+    other = _ran(tmp_path, [*split, one, (varied, "link_mbps = [10, 1000]")])
+    numbers = ["mean", "difference", "half_width", "n", "surely_changes"]
+    assert outcome.effects[numbers].equals(other.effects[numbers])
+    (tmp_path / "out.db").unlink()
+    (tmp_path / "fast.toml").write_text(_tables("AB", "capacity = 1000\nrate = 2\n"))
+    outcome = _ran(tmp_path, [*split, (varied, 'platform = ["slow.toml", "fast.toml"]')])
+    assert outcome.provenance["unread"] == {}
+
+
+@pytest.mark.parametrize(("rate", "others"), [(1, False), (2, False), (0.5, True)])
+def test_drawn_deadlines_are_others_where_the_slowest_cluster_is(tmp_path, rate, others):
+    (tmp_path / "more.toml").write_text(_tables("AB") + _tables("C", f"rate = {rate}\n"))
+    changes = [("assign_deadlines = false", "assign_deadlines = true"), ("three", "more")]
+    told = "but for those between values of platform"
+    assert any(told in each for each in _ran(tmp_path, changes).sentences()) == others
+
+
+def test_what_is_given_for_each_cluster_is_of_any_platform(tmp_path):
+    """Of a platform only what is of its own clusters; of none is an error."""
+    watts = "busy_watts = {A = 100, B = 100, C = 50}"
+    outcome = _ran(tmp_path, [("latency = 0", watts), ('"mean_wait"', '"energy_kwh"')])
+    assert (outcome.points["energy_kwh"] > 0).all()
+    wrong = [("latency = 0", watts.replace("C", "D"))]
+    got = call(_growing(tmp_path, wrong), "--out", tmp_path / "new.db")
+    assert got.exit_code == 2
+    assert "busy_watts: D: no cluster with workload both on platform two.toml; acc" in got.stderr
+
+
+def test_platforms_are_told_as_files_and_what_all_runs_share_have_them(tmp_path):
+    def sizes(changes):
+        (tmp_path / "out.db").unlink(missing_ok=True)
+        told = _ran(tmp_path, changes).provenance["platforms"]
+        return {
+            name: [(each["name"], each["size"]) for each in platform["clusters"]]
+            for name, platform in told.items()
+        }
+
+    two, three = [("A", 8), ("B", 8)], [("A", 8), ("B", 8), ("C", 8)]
+    assert sizes([]) == {"two.toml": two, "three.toml": three}
+    nodes = [('"three.toml"]}', '"three.toml"], nodes = [8, 16]}')]
+    assert sizes(nodes) == {"two.toml": two, "three.toml": three}
+    assert sizes([("latency = 0", "nodes = 9")])["two.toml"] == [("A", 9), ("B", 9)]
+    assert sizes([('"three.toml"', '"./two.toml"')]) == {"two.toml": two, "./two.toml": two}
+
+
+def test_it_is_told_on_which_platforms_a_parameter_replaces_something(tmp_path):
+    unlike = _tables("A", "capacity = 100\n") + _tables("B", "capacity = 200\n")
+    (tmp_path / "unlike.toml").write_text(unlike)
+    changes = [('"three.toml"]}', '"unlike.toml"], link_mbps = ["auto", 50]}')]
+    told = "parameter link_mbps replaces the capacities of its links, 100 to 200 Mbit/s"
+    notes = Study.load(_growing(tmp_path, changes)).notes
+    (line,) = [each for each in notes if told in each]
+    assert line.endswith("(platform unlike.toml, link_mbps 50)")
