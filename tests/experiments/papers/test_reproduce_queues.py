@@ -131,7 +131,7 @@ def test_help_tells_how_much_the_search_runs(tmp_path, monkeypatch):
     assert "(default: 10, with --table 8)" in said
     asked = {}
 
-    def nothing(scenarios, seed, tell, replications, *rest):
+    def nothing(scenarios, seed, tell, replications, *rest, **others):
         asked.update(jobs=scenarios[0].parameters.jobs, replications=replications)
         return [Saturation(each, 0, replications, Bracket()) for each in scenarios]
 
