@@ -169,8 +169,8 @@ def _cloned(chosen: Scenario, *how: Any) -> tuple[Any, Any]:
     "--steps",
     type=Number(1),
     metavar="N",
-    help="Jobs to schedule while learning, about, in all runs together (default: 5,000,000; by "
-    "ppo 1,000,000 choices).",
+    help="Jobs to schedule while learning, in all runs together: about so many, by whole "
+    "generations, at least one (default: 5,000,000; by ppo 1,000,000 choices).",
 )
 @click.option(
     "--teacher",

@@ -8,6 +8,7 @@ from rich.console import Console, JustifyMethod
 
 from agents.learned import ranks
 from agents.learned.policy import LearnedPolicy
+from experiments.events.words import ordinal
 from experiments.learning.comparison import BEGUN
 from experiments.learning.learning import EVOLUTION, Learned
 from experiments.show.labels import heading, label, scale_of, scale_of_difference, told
@@ -27,10 +28,12 @@ def print_learned(found: Learned, path: str, console: Console) -> None:
     made = f"{counted(found.steps, 'job' if evolved else 'choice')} were "
     made += "scheduled" if evolved else "taken"
     turns = counted(found.turns, "generation" if evolved else "update")
+    best = f"of which the {ordinal(found.best_turn)} found the best"
+    best = best if found.best_turn else "which found nothing better"
     console.print(
         f"learned from {several} of {counted(lessons.jobs, 'job')} together, in which {made}: "
         f"{label(found.metric)} {told(found.metric, found.before)} as it began, "
-        f"{told(found.metric, found.after)} after {turns}",
+        f"{told(found.metric, found.after)} after {turns}, {best}",
         highlight=False,
     )
     local = found.policy.agent == "local"

@@ -48,7 +48,9 @@ class Learned:
     method : str
         `EVOLUTION` or `PPO`.
     turns : int
-        Generations of the former, or updates of the latter, after which it was the best.
+        Generations of the former, or updates of the latter, that were made.
+    best_turn : int
+        Which of these found it, 0 if none was better than what it began with.
     steps : int
         Jobs that were scheduled in all runs together while it was learned; of `PPO`, choices that
         were taken.
@@ -65,6 +67,7 @@ class Learned:
     lessons: Lessons
     method: str
     turns: int
+    best_turn: int
     steps: int
     before: float
     after: float
@@ -83,6 +86,7 @@ class Learned:
                 "runs": len(self.lessons.training),
                 "jobs": self.lessons.jobs,
                 "generations" if self.method == EVOLUTION else "updates": self.turns,
+                "best": self.best_turn,
                 "scheduled" if self.method == EVOLUTION else "choices": self.steps,
                 "before": self.before,
                 "after": self.after,
@@ -119,8 +123,9 @@ def learn(
     metric : str
         What is to be best: its mean over runs.
     steps : int or None
-        Jobs to be scheduled, or with `PPO` choices to be taken, about, all runs together; there is
-        one generation or update at least. None: as many as `STEPS` says.
+        Jobs to be scheduled, or with `PPO` choices to be taken, about, all runs together: as many
+        as whole generations or updates take, of which there is one at least. None: as many as
+        `STEPS` says.
     seed : int
         Of the search, and of the first run.
     window : float
@@ -144,22 +149,25 @@ def learn(
     begun = Generation(start, trial.loss(start))  # which compiles, and refuses what is amiss
     check_held_out(lessons, first, metric)
     size, steps = population_of(len(start)), steps or STEPS[method]
-    tried = {begun.loss}
+    if method == PPO:
+        of_turn, unit = trainer.WORLDS * trainer.CHOICES, "update"
+    else:
+        of_turn, unit = size * lessons.jobs, "generation"
+    if steps < of_turn:
+        progress.say(f"--steps {steps:,}: one {unit} takes {of_turn:,}")
+    turns, tried = max(1, round(steps / of_turn)), {begun.loss}
     with ExitStack() as opened:
         if method == PPO:
-            of_turn, unit = trainer.WORLDS * trainer.CHOICES, "update"
-            turns = max(1, round(steps / of_turn))
             how = begun, trial.loss, first, lessons.training, REWARDS[metric], turns, seed
             found, made = trainer.train(*how), turns * of_turn
         else:
-            turns, unit = max(1, round(steps / (size * lessons.jobs))), "generation"
             losses: Callable[..., Iterable[float]] = partial(map, trial.loss)
             if workers > 1:
                 begin = partial(_take, first, lessons.training, metric)
                 crew = opened.enter_context(local_workers(min(workers, size), begin, kept=False))
                 losses = partial(crew.executor.map, _loss)
             found = evolve(begun, partial(_noted, tried, losses), turns, seed)
-            made = (1 + turns * size) * lessons.jobs
+            made = turns * of_turn + lessons.jobs  # of what it begins with, too
         came = [next(found)]
         came += progress.one_by_one(found, turns, unit)
     best = came[-1]
@@ -178,6 +186,7 @@ def learn(
         metric,
         lessons,
         method,
+        turns,
         next(number for number, each in enumerate(came) if each.loss == best.loss),
         made,
         sign * came[0].loss,

@@ -84,7 +84,7 @@ class SweepProgress:
         self.end()
         self._doing = words
         if not (self._quiet or self._console.is_terminal):
-            self._say(f"{words} ...")
+            self.say(f"{words} ...")
         self._show()
 
     def note(self, words: str) -> None:
@@ -112,7 +112,7 @@ class SweepProgress:
         self._done = 0
         if not self._quiet:
             also = f" ({kept} done already)" if kept else ""
-            self._say(f"{counted(forecast.runs, unit)} to do{also}")
+            self.say(f"{counted(forecast.runs, unit)} to do{also}")
         if forecast.runs:
             self._show()
 
@@ -125,7 +125,7 @@ class SweepProgress:
             self._forecast.end(piece, took, time.monotonic() - self._began)
         said = self._clock is None or self._quiet or self._done == runs
         if not said and _LINES * self._done // runs > tenths:
-            self._say(self._words())
+            self.say(self._words())
 
     def one_by_one(self, done: Iterable[T], count: int, unit: str) -> Iterator[T]:
         """Yield what is done as it is asked for, and tell when the last of so many will be.
@@ -171,7 +171,7 @@ class SweepProgress:
             return
         pause = SOON
         while not ended.wait(pause):
-            self._say(self._words())
+            self.say(self._words())
             pause = EVERY
 
     def _draw(self) -> None:
@@ -199,9 +199,7 @@ class SweepProgress:
             self._bar = None
         if self._forecast.runs and not self._quiet:
             took = countdown(time.monotonic() - self._began)
-            self._say(
-                f"{self._done:,} of {counted(self._forecast.runs, self._unit)} done in {took}"
-            )
+            self.say(f"{self._done:,} of {counted(self._forecast.runs, self._unit)} done in {took}")
         self._forecast, self._doing = Forecast([]), ""
 
     def _words(self) -> str:
@@ -227,7 +225,8 @@ class SweepProgress:
             done += f", {least}{countdown(left)} left"
         return f"{done}: {self._doing}" if self._doing and (single or self._bar) else done
 
-    def _say(self, line: str) -> None:
+    def say(self, line: str) -> None:
+        """Tell a line."""
         self._console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 

@@ -98,6 +98,8 @@ def test_what_is_learned_does_no_worse_where_it_was_learned(agent, tmp_path):
     assert told["training"]["after"] <= told["training"]["before"]
     assert told["training"]["runs"] == told["held_out"]["runs"] == 8
     assert 10_000 < told["training"]["scheduled"] < 20_000
+    assert told["training"]["generations"] == 2
+    assert 0 <= told["training"]["best"] <= 2
     others = {each["policy"]: each for each in told["held_out"]["others"]}
     assert "as it began" in others
     for each in others.values():
@@ -128,6 +130,18 @@ def test_people_read_what_was_learned(tmp_path):
     assert "on 4 windows that were held out:" in words
     assert "as it began: shortest first, with the same service" in words
     assert words.endswith(f"to use it: --local learned:{tmp_path}/p.json")
+
+
+@pytest.mark.parametrize(
+    ("seed", "best"),
+    [(0, "of which the 1st found the best"), (1, "which found nothing better")],
+)
+def test_it_is_told_which_generation_found_the_best(seed, best, tmp_path):
+    words = ["learn", "site", "--agent", "local", "--local", "easy", "--set", "jobs=50"]
+    done = call(*words, "--steps", 100, "--seed", seed, "--out", tmp_path / "p.json")
+    assert done.exit_code == 0, done.output
+    assert "--steps 100: one generation takes 3,600" in done.stderr
+    assert f"after 1 generation, {best}" in " ".join(done.stdout.split())
 
 
 def test_studies_leave_out_what_was_learned_from(tmp_path):

@@ -43,7 +43,8 @@ def test_what_is_trained_is_in_the_file(agent, tmp_path):
     told, _ = found[0]
     training = told["training"]
     assert (told["method"], training["choices"]) == ("ppo", 8192)
-    assert 0 <= training["updates"] <= 2
+    assert training["updates"] == 2
+    assert 0 <= training["best"] <= 2
     assert training["after"] <= training["before"]
 
     policy = read(tmp_path / "a")
