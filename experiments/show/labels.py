@@ -128,6 +128,7 @@ _GIVEN = {"energy_kwh": "watts are", "cost": "price is", "co2_kg": "carbon inten
 
 OWN_RATES = "Jobs of some sites ran at rates of their own: parameter speeds."
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
+TIMES_OF_RESTARTED = f"{WAITS_OF_RESTARTED}; makespan: from the first of the last starts"
 
 SLOWED_NOBODY = "saturated links slowed no job; jobs that compute only (fraction 1) never are"
 

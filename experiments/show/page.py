@@ -162,6 +162,7 @@ OF_CLUSTERS = (
     "first start of a cluster to its own last finish, so that a processor may be idle for longer "
     "in the whole run."
 )
+LAST_STARTS = " Of a job that was interrupted, only the last start counts for these two."
 OWN = {"idle_time_mean": "own "}
 """What comes before the headings of clusters' numbers that the whole run has in another sense."""
 
@@ -291,7 +292,9 @@ def _of_clusters(*summaries: dict[str, Any]) -> str:
     """Return what the numbers of clusters are of."""
     split = any(each["metrics"]["coallocated"] for each in summaries)
     some = any(each["jobs"]["completed"] for each in summaries)
-    return f"{SPLIT_JOBS if split else ''}{OF_CLUSTERS if some else ''}"
+    again = some and any(each["metrics"].get("restarts") for each in summaries)
+    told = f"{SPLIT_JOBS if split else ''}{OF_CLUSTERS if some else ''}"
+    return f"{told}{LAST_STARTS if again else ''}"
 
 
 def _table(

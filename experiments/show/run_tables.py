@@ -14,7 +14,7 @@ from experiments.run.results import Result
 from experiments.scenario.unread import PREDICTIONS, go_by_predictions
 from experiments.show.labels import (
     MEASURED,
-    WAITS_OF_RESTARTED,
+    TIMES_OF_RESTARTED,
     drawn_words,
     label,
     scale_of,
@@ -329,7 +329,7 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
     if result.short_warm_up:
         yield result.short_warm_up
     if nobody := _shares_of_nobody(result):
-        yield f"shares: found users {nobody}; no job that counts is theirs"
+        yield f"shares: {counted(len(nobody), 'user')} without jobs that count: {', '.join(nobody)}"
     tables = {
         "cluster": result.platform.clusters,
         "origin": _several(summary),
@@ -357,7 +357,7 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
     if result.stable is False:
         yield UNSTABLE
     if result.restarts and result.tally.grid["jobs"][0]:
-        yield WAITS_OF_RESTARTED
+        yield TIMES_OF_RESTARTED
     yield from cleaned(result)
 
 
@@ -369,11 +369,11 @@ def cleaned(result: Result) -> Iterator[str]:
         yield f"  {count:,}: {rule}"
 
 
-def _shares_of_nobody(result: Result) -> str:
-    """Return the users that have a share and no job, in a row."""
+def _shares_of_nobody(result: Result) -> list[str]:
+    """Return the users that have a share and no job."""
     shares = getattr(result.scenario.parameters, "shares", ())
     there = {UNKNOWN, *(row["user"] for row in result.tally.users.table())}
-    return ", ".join(str(user) for user in shares if user not in there)
+    return [str(user) for user in shares if user not in there]
 
 
 def _columns(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> dict[str, str]:

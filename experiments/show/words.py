@@ -12,7 +12,7 @@ import numpy as np
 from experiments.scenario.notes import beside_others, clock_of_changes, not_reached
 from experiments.show.labels import (
     OWN_RATES,
-    WAITS_OF_RESTARTED,
+    TIMES_OF_RESTARTED,
     drawn_words,
     slowed_nobody,
     told,
@@ -229,7 +229,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
     if ran.restarted:
         yield Sentence(
             f"{ran.setbacks.capitalize()} threw jobs back {times(summary['metrics']['restarts'])}; "
-            f"the schedule shows the last start of each ({WAITS_OF_RESTARTED}).",
+            f"the schedule shows the last start of each ({TIMES_OF_RESTARTED}).",
             True,
         )
     some = summary.get("interrupted") or summary.get("unfinished") or not len(ran.waits)

@@ -24,7 +24,7 @@ from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
 from experiments.show.labels import (
     MEASURED,
-    WAITS_OF_RESTARTED,
+    TIMES_OF_RESTARTED,
     WITHIN,
     drawn_words,
     is_optional,
@@ -194,7 +194,7 @@ class Replications(Shown):
             lines.append(drawn)
         lines += [f"{label(name)} {PB_REPEATS_MCP}" for name in self.alone if name in self.shown]
         if "restarts" in self.shown and self.shown["restarts"].mean:
-            lines.append(WAITS_OF_RESTARTED)
+            lines.append(TIMES_OF_RESTARTED)
         lines += self.said
         warmup = self.scenario.to_dict()["parameters"].get("warmup")
         if warmup and not any("the warm-up of" in line for line in self.said):

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from experiments.show.page import cluster_table
 from experiments.show.run_data import Ran
 from experiments.show.words import found as sentences
 from tests.experiments.commands import call
@@ -48,6 +49,13 @@ def test_its_story_says_who_preempted_it_and_when_it_starts_again(folder):
     assert "fail" not in story
     other = " ".join(call("explain", folder, 3).stdout.split())
     assert "starts on 6 processors of C1, at once preempts jobs 1, 2" in other
+
+
+def test_its_clusters_count_from_last_starts(folder):
+    ran = Ran.read(folder)
+    (cluster,) = ran.summary["clusters"]
+    assert cluster["makespan"] == 75 * 60.0  # though the first job started 10 min before
+    assert "only the last start counts for these two" in cluster_table(ran.summary).note
 
 
 def test_events_tell_it(folder):

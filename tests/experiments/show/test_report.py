@@ -45,7 +45,8 @@ def test_restarts_are_told_where_there_are_some(result):
     text = printed(replace(result, in_rounds=True, restarts=2, cluster_losses=losses))
     assert re.search("^restarts +2, 1 processor-s lost", text, re.MULTILINE)
     assert "waits: up to the last start" not in printed(result)
-    assert "waits: up to the last start of a job, what it ran in vain before included\n" in text
+    assert "waits: up to the last start of a job, what it ran in vain before included;" in text
+    assert "makespan: from the first of the last starts\n" in text
 
 
 def test_refused_starts_are_told_where_there_are_some(result):
@@ -132,7 +133,9 @@ def test_shares_of_users_without_a_job_are_told(result):
         return printed(replace(result, scenario=scenario))
 
     assert "shares:" not in told()
-    assert "shares: found users 500, 3; no job that counts" in told(shares={500: 2.0, 3: 1.5})
+    some = told(shares={500: 2.0, 3: 1.5})
+    assert "shares: 2 users without jobs that count: 500, 3" in some
+    assert "shares: 1 user without jobs that count: 9" in told(shares={9: 5.0})
 
 
 def test_cleaning_is_told_in_words(result):
