@@ -75,6 +75,8 @@ def print_character(character: Character, console: Console) -> None:
         bar = _bar(load / max(loads)) if max(loads) else ""
         weeks.add_row(str(week.week), week.begin or "-", f"{week.jobs:,}", told, bar)
     console.print(weeks)
+    if character.weeks[-1].load is None:
+        _say(console, "load -: the last job arrived within a day of the week's beginning")
 
 
 def _read_of(log: Log, table: Jobs) -> Iterator[str]:

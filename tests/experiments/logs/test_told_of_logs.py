@@ -35,6 +35,14 @@ def test_what_a_file_says_of_its_machine_and_time_is_kept_or_named(tmp_path):
     assert "first submit at 500 s, from where times are counted\n" in shown
 
 
+@pytest.mark.parametrize(("second", "told_so"), [(0.5, True), (2.0, False)])
+def test_it_is_told_why_a_week_has_no_load(second, told_so, tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(f"; MaxProcs: 10\n{record(1, 0, 1, 1)}\n{record(2, second * 86_400, 1, 1)}")
+    why = "load -: the last job arrived within a day of the week's beginning"
+    assert (why in call("inspect", path).stdout) is told_so
+
+
 def test_ids_of_batsim_are_of_one_job_each(tmp_path):
     path, new = tmp_path / "log.swf", tmp_path / "new.json"
     for second, ids in ((8, [7, 8]), (7, [1, 2])):
