@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -231,12 +232,12 @@ class ScheduleReport(Message):
             "unfinished": len(self.unfinished),
         }
 
-    def words(self) -> str:
-        """Return what the message says, for people."""
+    def words(self, time: Callable[[float], str] = "{:.1f} s".format) -> str:
+        """Return what the message says, for people, to whom times (s) are told so."""
         count = len(self.unfinished)
         jobs = "1 job" if count == 1 else f"{count:,} jobs"
-        left = f"makespan left {self.makespan:.1f} s, {jobs} unfinished"
-        return left if self.cp is None else f"{left}, CP {self.cp:.1f} s"
+        left = f"makespan left {time(self.makespan)}, {jobs} unfinished"
+        return left if self.cp is None else f"{left}, CP {time(self.cp)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.messages import Message
+from agents.messages import Message, ScheduleReport
 from agents.model import GridModel
 from experiments.live.columns import shorten, shorten_apart
 from experiments.show.numbers import counted, duration
@@ -72,8 +72,10 @@ class Happenings:
         self._heard = said[-1] if said else None
         for message in reversed(new[:KEPT]):
             sender, receiver = map(self._short, (message.sender, message.receiver))
-            words = f"{sender} -> {receiver}: {message.words()}"
-            yield Happening(message.sent, _MESSAGE, words)
+            words = message.words()
+            if isinstance(message, ScheduleReport):
+                words = message.words(duration)  # as the times beside it
+            yield Happening(message.sent, _MESSAGE, f"{sender} -> {receiver}: {words}")
 
     def _short(self, name: str) -> str:
         """Return the name of an agent as sentences have it."""

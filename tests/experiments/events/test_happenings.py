@@ -9,8 +9,10 @@ import pytest
 
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
+from agents.messages import ScheduleReport
 from agents.model import GridModel
 from experiments.events.happenings import KEPT, Happenings
+from experiments.show.numbers import duration
 from grid.platform.multicluster import Platform
 from tests.experiments.watched import FewJobs, Splits, grid_of
 
@@ -29,9 +31,14 @@ def test_looking_often_tells_what_looking_once_tells(monkeypatch):
     assert len(model.said) < model.said.maxlen
     assert sum(" starts job " in each for each in words) == 60
     assert sum(" finishes job " in each for each in words) == 60
-    assert [each.words for each in once.last if each.order == 1] == [
-        str(message) for message in sorted(model.said, key=lambda message: message.sent)
-    ]
+    said = [each.words for each in once.last if each.order == 1]
+    messages = sorted(model.said, key=lambda message: message.sent)
+    for words, message in zip(said, messages, strict=True):
+        if isinstance(message, ScheduleReport):
+            assert f" makespan left {duration(message.makespan)}, " in words
+            assert message.cp is None or words.endswith(f", CP {duration(message.cp)}")
+        else:
+            assert words == str(message)
 
 
 def test_a_job_can_be_followed(monkeypatch):
