@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     PrivateAttr,
+    ValidationInfo,
 )
 from pydantic_core import PydanticCustomError
 
@@ -67,9 +68,10 @@ def _predictor(given: Any) -> Any:
 Predicting = Annotated[Any, AfterValidator(_predictor), PlainSerializer(name_of)]
 
 
-def _sum_to_100(percents: tuple[float, ...]) -> tuple[float, ...]:
+def _sum_to_100(percents: tuple[float, ...], of: ValidationInfo) -> tuple[float, ...]:
     if percents and abs(math.fsum(percents) - 100) > 1e-9:
-        raise PydanticCustomError("sum", f"sum is {math.fsum(percents):g}; accepted: 100")
+        each = ", by one percentage for each cluster" if of.field_name == "queue_shares" else ""
+        raise PydanticCustomError("sum", f"sum is {math.fsum(percents):g}; accepted: 100{each}")
     return percents
 
 
@@ -239,8 +241,8 @@ class Parameters(BaseModel):
     local_share: Share = 0.0
     """Share of the jobs that users submit through the local schedulers, equally among clusters."""
     queue_shares: Percents = ()
-    """Percent of the jobs that users submit through each local scheduler, but for mode per-cluster;
-    none: by local_share."""
+    """Percentages, one for each cluster, of the jobs that users submit through its local scheduler,
+    but for mode per-cluster; none: by local_share."""
     latency: NonNegative = 0.0
     """Time of a message from one broker to the next, beside the latency of the links, s."""
     loss: Annotated[float, Field(ge=0, lt=1, strict=True)] = 0.0

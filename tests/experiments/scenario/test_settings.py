@@ -167,7 +167,12 @@ def test_the_offered_load_counts_all_components():
             "changed: composition: components of a job: found 5; accepted: at most 4, one for each",
         ),
         ("queue_shares=50,50", "changed: queue_shares: found 2; accepted: 4 percentages, one for"),
-        ("queue_shares=50,50,10,0", "queue_shares: found '50,50,10,0'; sum is 110"),
+        (
+            "queue_shares=50,50,10,0",
+            "queue_shares: found '50,50,10,0'; sum is 110; accepted: 100, by one percentage for "
+            "each cluster",
+        ),
+        ("queue_shares={C1=2}", "found {'C1': 2}; accepted: Percentages, one for each cluster, of"),
         ("size_high=33", "size_high: found 33; accepted: at most 32"),
         ("q=0", "q: found 0"),
         ("q=1.1", "q: found 1.1"),
