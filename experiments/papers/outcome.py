@@ -19,6 +19,13 @@ LOST = Interval(math.inf, 0.0)
 """What stands for a mean that says nothing but how long the run was."""
 
 
+def at_least(fewest: int, asked: float) -> str:
+    """Return that runs have more jobs than `--scale` asks for, in Markdown; empty if not."""
+    if asked >= fewest:
+        return ""
+    return f"**Too few jobs**: `--scale` asks for {asked:,.0f} a run; each has at least {fewest:,}."
+
+
 class Outcome(ABC):
     """The replications of all points.
 

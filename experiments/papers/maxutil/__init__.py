@@ -42,6 +42,7 @@ from experiments.papers.maxutil.systems import (
     log_points,
     points_of,
 )
+from experiments.papers.outcome import at_least
 from experiments.show.numbers import listed
 from experiments.sweeps.sweep import Observation, Runnable, Work
 from grid.errors import GridError
@@ -198,6 +199,10 @@ class Paper(engine.PaperOfPoints):
             "All departures of one instant precede any start, which matters for deterministic "
             "service. No parameter was tuned to match a figure.\n"
         )
+
+    def too_few(self) -> str:
+        """Return whether runs have more jobs than were asked for."""
+        return at_least(FEWEST, JOBS * self.scale)
 
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""

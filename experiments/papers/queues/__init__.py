@@ -9,6 +9,7 @@ from experiments.papers import engine, judging
 from experiments.papers.claims_report import told
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured
+from experiments.papers.outcome import at_least
 from experiments.papers.queues import search
 from experiments.papers.queues.judges import LITTLE
 from experiments.papers.queues.points import (
@@ -16,9 +17,11 @@ from experiments.papers.queues.points import (
     CLOSE,
     CLOSER,
     COMMON,
+    FEWEST,
     FIGURES,
     FOUR,
     GS,
+    JOBS,
     LS_DO,
     OF_FIGURE,
     SINGLE,
@@ -149,6 +152,10 @@ class Paper(engine.PaperOfPoints):
             f"serve their own jobs alone, and {formulas[FOUR, GS]:.4f} (eq. 5, approximate) for "
             f"GS and {FOUR}.\n"
         )
+
+    def too_few(self) -> str:
+        """Return whether runs have more jobs than were asked for."""
+        return at_least(FEWEST, JOBS * self.scale)
 
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""

@@ -17,7 +17,7 @@ from experiments.scenario.scenario import Scenario
 from experiments.sweeps.no_steady_state import is_far_lost
 from experiments.sweeps.sweep import Observation, Run
 
-JOBS = 1_000_000
+JOBS, FEWEST = 1_000_000, 1000
 """Jobs of a run that count, at scale 1; the paper does not print its own number."""
 WARM_UP = 0.1
 """Jobs that come first, before those, in units of them: clusters begin empty."""
@@ -165,7 +165,7 @@ def _points(case: Case, policies: Sequence[str], load: float) -> list[Point]:
 
 def jobs_of(scale: float) -> int:
     """Return the jobs of a run that count."""
-    return max(1000, round(JOBS * scale))
+    return max(FEWEST, round(JOBS * scale))
 
 
 @cache

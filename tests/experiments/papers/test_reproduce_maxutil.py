@@ -151,6 +151,8 @@ def test_a_page_tells_how_many_jobs_runs_have():
         method = " ".join(Paper(scale=scale).method())
         assert f"with {reaching} arrivals a run" in method
         assert f"with {lasting} arrivals at most" in method
+    few = "**Too few jobs**: `--scale` asks for 400 a run; each has at least 1,000."
+    assert (Paper(scale=1e-4).too_few(), Paper(scale=1).too_few()) == (few, "")
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,15 @@ def test_whole_path(tiny):
         assert f"](queues-{name}.svg)" in page
 
 
+def test_runs_of_more_jobs_than_were_asked_for_are_told(tmp_path):
+    words = "--figure", 3, "--replications", 1, "--workers", 1, "--out", tmp_path
+    told = call(*words, "--scale", 0.0001)
+    assert told.exit_code == 0, told.output
+    few = "Too few jobs{}: {}--scale{} asks for 100 a run; each has at least 1,000."
+    assert few.format("", "", "") in told.stdout
+    assert few.format("**", "`", "`") in (tmp_path / "queues.md").read_text()
+
+
 @pytest.mark.thorough
 def test_policies_that_are_the_same_make_the_same_runs(tiny):
     _, told = tiny
