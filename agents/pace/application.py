@@ -70,14 +70,18 @@ class Application:
         """
         where = f"application {quoted(name)}"
         checked_keys(where, mapping, {"subtasks"}, {"problem_size", "iterations"})
-        tables = mapping["subtasks"]
+        tables, again = mapping["subtasks"], mapping.get("iterations", 1)
+        if again == 0:
+            raise GridError(
+                f"{where}: iterations: found {quoted(again)}; accepted: above 0, or a formula"
+            )
         if not (isinstance(tables, list) and tables and all(isinstance(t, dict) for t in tables)):
             raise GridError(f"{where}: subtasks: found {quoted(tables)}; accepted: [[subtasks]]")
         return cls(
             name,
             str(mapping.get("problem_size", "")),
             tuple(_subtask(where, number, table) for number, table in enumerate(tables, 1)),
-            Formula(mapping.get("iterations", 1), f"{where}: iterations"),
+            Formula(again, f"{where}: iterations"),
         )
 
 

@@ -126,6 +126,7 @@ GOOD = {"subtasks": [{"template": "async", "operations": {"flop": "n"}}]}
         ({"subtasks": []}, "subtasks: found"),
         ({"subtasks": 3}, "subtasks: found 3"),
         ({"name": "x"}, "unknown key 'name'"),
+        ({"iterations": 0}, "iterations: found 0; accepted: above 0, or a formula"),
         ({"iterations": "n +"}, "iterations: found 'n +'; accepted: numbers, n, p"),
         ({"subtasks": [{"operations": {"flop": 1}}]}, "key 'template' is missing"),
         ({"subtasks": [{"template": "async"}]}, "key 'operations' is missing"),
