@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+import math
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 from agents.messages import name_jobs
@@ -25,6 +26,13 @@ _BY_PLAN = {
     "titan": "titan starts jobs by its plan alone, each on the processors that this names",
 }
 """When jobs start by what their scheduler plans, whatever is free."""
+_FIRST = {
+    "sjf": "the shortest, as expected",
+    "ljf": "the longest, as expected",
+    "fair-share": "that of the user who has used least",
+    "slurm": "that of the highest priority, and backfills",
+}
+"""Which job is served first, by rule of a local scheduler, if it is not the one that came first."""
 _GLOBAL = {name: _LOCAL[name] for name in (*_BACKFILLING, "fcfs")}
 """The same of the global queue, where the first in line is known."""
 
@@ -52,6 +60,7 @@ class Backfilling:
         self._around = around
         self._local, self._selection = local, selection
         self._told = ""
+        self._landed, self._there = -math.inf, set[Identity]()  # when, and who waited there then
         self.had_room = False
 
     def settle(self, size: int, where: str, landed: float | None) -> None:
@@ -66,6 +75,8 @@ class Backfilling:
         """
         around = self._around
         self.had_room = landed is not None and around.free[where] >= size
+        if landed is not None and landed > self._landed:
+            self._landed, self._there = landed, {*around.waiting[where]}
         if self._told:
             return
         if landed is not None:
@@ -91,6 +102,20 @@ class Backfilling:
         """Return why it waited while enough processors were free, if they were, and forget that."""
         told, self._told = self._told, ""
         return [told] if told else []
+
+    def overtaken(self, passed: Sequence[tuple[float, Identity]]) -> Iterator[str]:
+        """Tell who started there before it, and why if some of them came later.
+
+        Parameters
+        ----------
+        passed : sequence of (float, Identity)
+            Who started there since it landed, and when, s.
+        """
+        if passed:
+            yield f"{name_jobs(tuple(job for _, job in passed))} started there before it"
+        later = any(at > self._landed and job not in self._there for at, job in passed)
+        if later and self._local in _FIRST:
+            yield f"{self._local} serves first {_FIRST[self._local]}"
 
     def unprompted(self, where: str, time: float, started: Container[Identity]) -> Iterator[str]:
         """Tell why jobs start on a cluster at an instant (s) at which none ends or comes there.

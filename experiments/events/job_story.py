@@ -372,8 +372,7 @@ class Teller:
                 why += self._were_away(clusters)
             elif (most := self._most_away) > self._found_away:
                 why.append(f"{words.were_away(most)} there meanwhile")
-            if before := [job for at, job in self._passed if at < time]:
-                why.append(f"{name_jobs(tuple(before))} started there before it")
+            why += self._backfilling.overtaken([each for each in self._passed if each[0] < time])
             why += self._around.made_room(clusters, time, not self._backfilling.had_room)
             beside = [job for at, job in self._passed if at == time]
             self._tell(None, *why, *words.together(beside, "started"))

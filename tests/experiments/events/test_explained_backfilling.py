@@ -43,6 +43,25 @@ def test_a_job_that_a_reservation_holds_back_is_told_so(tmp_path, local, spared)
     )
 
 
+@pytest.mark.parametrize(
+    ("local", "times", "first"),
+    [
+        ("sjf", (9, 3, 20), "the shortest, as expected"),
+        ("ljf", (3, 9, 2), "the longest, as expected"),
+        ("fair-share", (9, 9, 9), "that of the user who has used least"),
+        ("fcfs", (9, 3, 20), None),
+    ],
+)
+def test_why_later_jobs_are_served_first_is_told(tmp_path, local, times, first):
+    rows = (f"{job},{job - 1},1,{time},{job == 3:d}" for job, time in enumerate((10, *times), 1))
+    jobs = "\n".join(["job,arrival,size,runtime,user", *rows])
+    words = "site", "--local", local, "--set", "nodes=1"
+    stories = [" ".join(told(tmp_path, jobs, job, 1, *words)) for job in (2, 3, 4)]
+    why = f"job 3 started there before it, {local} serves first {first}"
+    assert (why in stories[0]) is (first is not None)
+    assert not any("serves first" in story for story in stories[1:])  # none came later
+
+
 def test_a_job_that_waits_for_a_loop_of_slurm_is_told_so(tmp_path):
     words = "site", "--global", "dll", "--local", "slurm", "--set", "nodes=4"
     jobs = "job,arrival,size,runtime\n1,0,3,100\n2,1,1,100\n"
