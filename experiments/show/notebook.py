@@ -12,7 +12,7 @@ from experiments.show.labels import told as told_of
 from experiments.show.numbers import listed, number
 from experiments.show.page import cluster_table, figures, origin_tables, templates
 from experiments.show.run_data import Ran
-from experiments.show.study_page import ranking_table
+from experiments.show.study_page import cleaning_table, ranking_table
 from experiments.show.tables import Cell, Column, Table
 from experiments.show.words import Sentence, found
 from experiments.studies.outcome import StudyOutcome
@@ -106,4 +106,4 @@ def _(outcome: StudyOutcome) -> Told:
     facts = {"runs": f"{len(outcome.runs):,} of {outcome.planned:,}", "metric": outcome.metric}
     lines = [Sentence(line) for line in outcome.sentences()]
     ranking = [ranking_table(outcome)] if len(outcome.runs) else []
-    return Told(outcome.title or "study", facts, lines, ranking)
+    return Told(outcome.title or "study", facts, lines, [*ranking, *cleaning_table(outcome)])

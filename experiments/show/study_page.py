@@ -64,7 +64,7 @@ def study_page(outcome: StudyOutcome) -> str:
             *([*_tables(outcome), *_windows(outcome)] if len(outcome.runs) else []),
             *_platform(outcome),
             *_parameters(outcome),
-            *_cleaning(outcome),
+            *cleaning_table(outcome),
         ],
         limits=limits,
         text=told.get("text", ""),
@@ -270,8 +270,8 @@ def _platform(outcome: StudyOutcome) -> list[Table]:
     tables = [Table(of_study, columns, clusters, OF_STUDY)]
     moved = any((outcome.runs[name] > 0).any() for name in OF_LINKS if name in outcome.runs)
     if moved or any(latencies(platform.graph).any() for _, platform in platforms):
-        tables += links_table(platforms, OF_STUDY)
-    return [*tables, *changes_table(platforms, _whose(outcome))]
+        tables += links_table(platforms, OF_STUDY, "platform")
+    return [*tables, *changes_table(platforms, _whose(outcome), "platform")]
 
 
 def _parameters(outcome: StudyOutcome) -> list[Table]:
@@ -283,7 +283,7 @@ def _parameters(outcome: StudyOutcome) -> list[Table]:
     return [Table("Parameters of the scenario", columns, rows, note)] if rows else []
 
 
-def _cleaning(outcome: StudyOutcome) -> list[Table]:
+def cleaning_table(outcome: StudyOutcome) -> list[Table]:
     """Return what was done to the records of logs, if something was."""
     found = outcome.provenance.get("cleaning", [])
     texts = ["workload", "rule", *(["where"] if any(each["where"] for each in found) else [])]
@@ -292,7 +292,7 @@ def _cleaning(outcome: StudyOutcome) -> list[Table]:
         for each in found
     ]
     columns = [Column("times"), Column("records"), *(Column(name, text=True) for name in texts)]
-    note = "Of whole logs, before windows are cut from them."
+    note = "Cleaning is of whole logs, before windows are cut from them."
     return [Table("Cleaning of logs", columns, rows, note)] if rows else []
 
 

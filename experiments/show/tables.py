@@ -51,8 +51,10 @@ class Table(NamedTuple):
     open: bool = False
 
 
-def changes_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Table]:
-    """Return the planned changes of platforms, each with the name of its run, if they have some."""
+def changes_table(
+    of: Sequence[tuple[str, Platform]], note: str = "", whose: str = "run"
+) -> list[Table]:
+    """Return the planned changes of platforms, each with a name, which is of a run or its own."""
     rows = [
         [
             *([Cell(run)] if len(of) > 1 else []),
@@ -63,28 +65,34 @@ def changes_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Ta
         for run, platform in of
         for each in platform.changes
     ]
-    texts = ["run", "cluster", "change"][len(of) == 1 :]
+    texts = [whose, "cluster", "change"][len(of) == 1 :]
     columns = [*(Column(name, text=True) for name in texts), Column("at, s"), Column("until, s")]
     return [Table("Planned changes", [*columns, Column("processors")], rows, note)] if rows else []
 
 
-def links_table(of: Sequence[tuple[str, Platform]], note: str = "") -> list[Table]:
-    """Return the links of platforms, each with the name of its run unless all have the same."""
+def links_table(
+    of: Sequence[tuple[str, Platform]], note: str = "", whose: str = "run"
+) -> list[Table]:
+    """Return the links of platforms, as `changes_table` does; without names if all are alike."""
     links = [platform.to_dict()["links"] for _, platform in of]
     alike = all(each == links[0] for each in links)
     rows = [
         [
             *([] if alike else [Cell(run)]),
             *map(Cell, link["between"]),
-            Cell("no limit" if link["capacity"] == math.inf else number(link["capacity"])),
+            _capacity(link["capacity"]),
             Cell(number(link["latency"]), link["latency"]),
         ]
         for (run, _), its in zip(of[:1] if alike else of, links, strict=False)
         for link in its
     ]
-    columns = [Column(name, text=True) for name in ("run", "link of", "to")[alike:]]
+    columns = [Column(name, text=True) for name in (whose, "link of", "to")[alike:]]
     columns += [Column("capacity, Mbit/s"), Column("latency, s")]
     return [Table("Network", columns, rows, note)]
+
+
+def _capacity(mbps: float) -> Cell:
+    return Cell("no limit" if mbps == math.inf else number(mbps), mbps)
 
 
 def _moment(seconds: float) -> Cell:

@@ -60,6 +60,8 @@ def test_links_are_listed_where_they_matter_or_differ():
         ["B", "switch", "1,000", "0"],
         ["north", "switch", "no limit", "0"],
     ]
+    assert [row[2].value for row in network.rows] == [1000, 1000, math.inf]
+    assert 'data-value="Infinity">no limit<' in page_of([split])  # as scripts of pages read it
     (network,) = links_table([("a", split.platform), ("b", ran("dll", capacity=300).platform)])
     assert [cell.text for cell in network.rows[-1]] == ["b", "north", "switch", "300", "0"]
 

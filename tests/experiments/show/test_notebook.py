@@ -132,6 +132,16 @@ def test_a_study_shows_its_ranking(tmp_path):
     assert repr(outcome) == "<StudyOutcome Made up, runs 20 of 20, metric mean_turnaround>"
 
 
+def test_a_study_shows_how_logs_were_cleaned(tmp_path):
+    path = made_up(tmp_path / "r.db", lambda *at: {"mean_turnaround": 5.0 + at[-1]})
+    outcome = StudyOutcome.read(path)
+    rule = {"workload": "two", "records": 9, "times": 1, "rule": HURT, "where": ""}
+    cleaned = dataclasses.replace(outcome, provenance=outcome.provenance | {"cleaning": [rule]})
+    assert "Cleaning is of whole logs" in cleaned._repr_html_()
+    assert "<td>two</td><td>&lt;script&gt;hurt()&lt;/script&gt;</td>" in cleaned._repr_html_()
+    assert "Cleaning" not in outcome._repr_html_()
+
+
 def test_a_run_draws_itself(result):
     figure = result.draw("waits")
     assert figure._repr_png_()[:4] == b"\x89PNG"

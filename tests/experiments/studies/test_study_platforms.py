@@ -177,6 +177,18 @@ def test_what_another_cluster_brings_is_a_study(tmp_path):
     assert "three.toml changed since its runs" in again.stderr
 
 
+def test_links_and_changes_that_vary_are_those_of_platforms(tmp_path):
+    study = _growing(tmp_path, [("latency = 0", "latency = 0.1")])
+    with (tmp_path / "two.toml").open("a") as file:
+        file.write('[[changes]]\ncluster = "B"\nwhat = "fail"\nat = 1e6\n')
+    with (tmp_path / "three.toml").open("a") as file:
+        file.write("latency = 0.5\n")
+    outcome = Study.load(study).run(tmp_path / "out.db", 1, watch=Silent())
+    for heading in ("Network", "Planned changes"):
+        table = study_page(outcome).partition(f"<h2>{heading}</h2>")[2]
+        assert re.search(r"<th [^>]*>(.*?)</th>", table)[1] == "platform"
+
+
 def test_synthetic_jobs_are_others_on_another_platform(tmp_path):
     changes = [
         ('workloads = {both = ["A=A.csv", "B=B.csv"]}', ""),
