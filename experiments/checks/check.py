@@ -271,8 +271,11 @@ def _once(findings: Iterable[str]) -> list[str]:
 def _answers(kind: type[Scheduler] | type[Predictor]) -> str:
     """Return which decisions are possible, of a class of this kind."""
     words = next(words for base, words in ANSWERS.items() if issubclass(kind, base))
-    own = issubclass(kind, GlobalScheduler) and kind.broker_class is not A4Broker
-    return f"{words}; a broker: what the methods of A4Broker return" if own else words
+    if issubclass(kind, GlobalScheduler):
+        words += "; visit: the index of a queue with jobs, or None" if kind.queues else ""
+        own = kind.broker_class is not A4Broker
+        words += "; a broker: what the methods of A4Broker return" if own else ""
+    return words
 
 
 SAVED = 0.15, 0.35, 0.5, 0.8

@@ -35,7 +35,7 @@ class Scale(NamedTuple):
         '0 ± 13'
         """
         if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)):
-            return number(None if value is None else value / self.size)
+            return number(None if value is None else self._of(value))
         value, half = value / self.size, half / self.size
         if not half or abs(value) >= _PLAIN or half >= _PLAIN or half < 1e-6:
             return f"{number(value)} ± {number(half)}"
@@ -43,20 +43,24 @@ class Scale(NamedTuple):
         return f"{value:z,.{digits}f} ± {half:,.{digits}f}"
 
     def column(self, values: Sequence[float | None]) -> list[str]:
-        """Return the numbers of a column in this unit, all of them whole or none but 0.
+        """Return numbers of a column in this unit: all whole, or but for 0 of three digits or more.
 
         >>> PLAIN.column([0.7904, 0.855, 0.0]), PLAIN.column([1.0, 1.001]), PLAIN.column([1.0, 5.0])
         (['0.790', '0.855', '0'], ['1.00', '1.00'], ['1', '5'])
         >>> PLAIN.column([0.000355, 36.7, None])
         ['< 0.001', '36.7', '-']
         """
-        scaled = [None if value is None else value / self.size for value in values]
+        scaled = [None if value is None else self._of(value) for value in values]
         most = largest(scaled)
         zeros = any(each is not None and math.isfinite(each) and each % 1 for each in scaled)
         return [
             "< 0.001" if each and 0 < each < 0.001 and most >= 1 else number(each, zeros)
             for each in scaled
         ]
+
+    def _of(self, value: float) -> float:
+        """Return a number in this unit: 0.07 is 7 %, though 0.07 / 0.01 is not quite 7."""
+        return float(f"{value / self.size:.12g}")
 
     def with_unit(self, value: float | None, half: float | None = None) -> str:
         """Return a number with the unit."""

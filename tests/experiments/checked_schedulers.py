@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 from agents.a4 import A4Broker, DiscoveryScheduler
+from agents.queueing.visiting import QueuePolicy
 from agents.schedulers import (
     REJECT, GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler,
 )
@@ -102,6 +103,13 @@ class GoodPlan(PlanningScheduler):
 class Anywhere(GlobalScheduler):
     def place(self, job):
         return self.clusters[-1]
+
+
+class Lost(QueuePolicy):
+    queues = "by-components"
+
+    def visit(self, queues):
+        return 99
 
 
 class First(GlobalScheduler):

@@ -149,6 +149,12 @@ def test_the_hint_of_a_broker_that_forgets_an_answer_speaks_of_brokers():
     assert found["hint"].endswith("; a broker: what the methods of A4Broker return")
 
 
+def test_the_hint_of_a_policy_that_visits_no_queue_speaks_of_visits():
+    found = checked("agents_to_check:Lost", 1)[REFUSED]
+    assert "queue to visit: 99" in found["detail"]
+    assert found["hint"].endswith("; visit: the index of a queue with jobs, or None")
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [("Anywhere", "place: "), ("Nan", "priority: a number"), ("Nests", "plan: all the jobs given")],

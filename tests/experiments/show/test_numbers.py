@@ -7,7 +7,7 @@ import math
 import pytest
 
 from experiments.show.labels import METRICS, UNITS, heading, label, scale_of, told
-from experiments.show.numbers import PLAIN, duration, number, percent, time_scale
+from experiments.show.numbers import PERCENT, PLAIN, duration, number, percent, time_scale
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,19 @@ def test_a_column_has_one_unit_that_of_its_largest_value():
         ([1.001, 1.0, None, math.inf], ["1.00", "1.00", "-", "∞"]),
         ([75.0, 75.1, 0.0, 1200.0], ["75.0", "75.1", "0", "1,200"]),
         ([5.0, 1.0, 40.0], ["5", "1", "40"]),
+        ([123.0, 1.0, 0.25], ["123", "1.00", "0.250"]),
         ([3.55e-4, 36.7], ["< 0.001", "36.7"]),
         ([3.55e-4, 0.5], ["0.000355", "0.500"]),
     ],
 )
-def test_a_column_is_of_whole_numbers_or_of_none(values, texts):
+def test_a_column_has_three_digits_unless_all_its_numbers_are_whole(values, texts):
     assert PLAIN.column(values) == texts
+
+
+def test_whole_percentages_are_whole_whatever_rounding_makes_of_them():
+    shares = [each / 100 for each in range(101)]
+    assert PERCENT.column(shares) == [f"{each}" for each in range(101)]
+    assert [PERCENT.told(each) for each in shares] == PERCENT.column(shares)
 
 
 def test_nothing_small_becomes_nothing_and_nothing_becomes_all():
