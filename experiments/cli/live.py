@@ -309,11 +309,11 @@ def _foretell(connection: Connection, jobs: Sequence[int], as_json: bool, **opti
 
 @click.command()
 @scenario_options(metrics=False)
-@click.option("--jobs", type=Number(1), default=100, show_default=True, help="To forecast.")
+@click.option("--jobs", type=Number(1), metavar="N", help="To forecast (default: 100).")
 @click.option("--futures", type=Number(2), default=100, show_default=True, help="Of each.")
 @json_option
 def hindcast(
-    seed: int, jobs: int, futures: int, as_json: bool, scenario: str, **options: Any
+    seed: int, jobs: int | None, futures: int, as_json: bool, scenario: str, **options: Any
 ) -> None:
     """Tell how well forecasts would have held for jobs of a log that wait in a run of SCENARIO.
 

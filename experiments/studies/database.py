@@ -19,13 +19,15 @@ from experiments.sweeps.run_store import TABLES, Kept
 from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import plain
+from grid.logs.files import PACKED
 from grid.strict import json_of
 
 OTHERS = {
+    *PACKED,
     *(".csv", ".gwf", ".htm", ".html", ".json", ".jsonl", ".parquet", ".pdf", ".png", ".py"),
     *(".svg", ".swf", ".toml", ".xml"),
 }
-"""How names of files of other kinds end, which are read and written elsewhere."""
+"""How names of files of other kinds end, packed or not, which are read and written elsewhere."""
 
 
 class Task(NamedTuple):

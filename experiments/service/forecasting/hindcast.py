@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BEFORE = 0.25
 """Share of the jobs, the first, that are not forecast: of them run times are learned."""
+JOBS = 100
+"""So many jobs are forecast at most, if nobody says how many."""
 LEAST_WAIT = 60.0
 """Jobs are forecast that waited for so long, s: of others there is nothing to say."""
 
@@ -40,27 +42,26 @@ class Hindcast:
         each the quantiles that were forecast, as ``start 5`` to ``end 95``.
     waited : int
         Jobs that waited, of which these were drawn.
-    asked : int
-        Of how many jobs there were to be forecasts.
+    asked : int or None
+        Of how many jobs there were to be forecasts, if somebody said so.
     run : Result
         What came.
     """
 
     jobs: pd.DataFrame
     waited: int
-    asked: int
+    asked: int | None
     run: Result
 
     @property
     def notes(self) -> list[str]:
         """What the user may want to know before trusting it, a line each."""
         changes = "changes of the platform: forecasts do not know of them, the run does"
-        few = f"jobs: {self.asked:,} asked for; {self.waited:,} waited {LEAST_WAIT:.0f} s or longer"
-        return [
-            *self.run.notes,
-            *([changes] if self.run.platform.changes else []),
-            *([few] if self.waited < self.asked else []),
-        ]
+        notes = [*self.run.notes, *([changes] if self.run.platform.changes else [])]
+        if self.asked is not None and self.waited < self.asked:
+            waited = f"{self.waited:,} waited {LEAST_WAIT:.0f} s or longer"
+            notes.append(f"jobs: {self.asked:,} asked for; {waited}")
+        return notes
 
     def within(self, what: str, low: int, high: int) -> float:
         """Return in how many cases of all a ``start`` or ``end`` was between two quantiles."""
@@ -92,7 +93,7 @@ class Hindcast:
 
 
 def hindcast(
-    scenario: Scenario, seed: int, jobs: int, futures: int, progress: SweepProgress
+    scenario: Scenario, seed: int, jobs: int | None, futures: int, progress: SweepProgress
 ) -> Hindcast:
     """Forecast jobs of a log at the moments of their submission, and compare with what came.
 
@@ -106,8 +107,8 @@ def hindcast(
         Of a log with users' requests; predictions are not exact.
     seed : int
         Of the run, and of which jobs are forecast.
-    jobs : int
-        So many at most.
+    jobs : int or None
+        So many at most; None: `JOBS`.
     futures : int
     progress : SweepProgress
         Is told of each job.
@@ -152,7 +153,7 @@ def hindcast(
         scenario.name, platform, given, scenario.global_scheduler, scenario.local_scheduler
     )
     grid = LiveGrid(bare, (), ())
-    drawn = waited.sample(min(jobs, len(waited)), random_state=seed).sort_index()
+    drawn = waited.sample(min(jobs or JOBS, len(waited)), random_state=seed).sort_index()
     each = (_forecast_at(grid, frame, int(number), futures, seed) for number in drawn.index)
     rows = [*progress.one_by_one(each, len(drawn), "job")]
     return Hindcast(pd.DataFrame(rows), len(waited), jobs, done)

@@ -323,10 +323,10 @@ def test_a_folder_is_no_file_for_results(tmp_path):
 
 
 def test_a_name_of_another_kind_is_refused_for_results(tmp_path):
-    for name in ("x.csv", "x.HTML"):
+    for name, end in (("x.csv", ".csv"), ("x.HTML", ".HTML"), ("x.swf.gz", ".gz")):
         got = call(write_log_study(tmp_path), "--out", tmp_path / name)
         assert (got.exit_code, got.stdout) == (2, "")
-        assert f"{name}: found the name of a file of another kind, {name[1:]}; acc" in got.stderr
+        assert f"{name}: found the name of a file of another kind, {end}; acc" in got.stderr
         assert not (tmp_path / name).exists()
 
 

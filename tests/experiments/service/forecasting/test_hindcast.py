@@ -34,6 +34,8 @@ def test_forecasts_of_the_past_hold_where_nothing_is_unknown(tmp_path, monkeypat
     assert "of 9 jobs, each forecast in 4 futures as it was submitted" in " ".join(shown.split())
     few = call("hindcast", *words, "--jobs", 1000, "--futures", 2)
     assert "metasched: jobs: 1,000 asked for; 18 waited 60 s or longer\n" in few.stderr
+    unasked = call("hindcast", *words, "--futures", 2)
+    assert (unasked.exit_code, "asked for" in unasked.stderr) == (0, False)
     never = call("hindcast", *words, "--set", "load_factor=0.1")
     assert "found no job that waits; accepted: a run with some" in never.output
     synthetic = call("hindcast", "quickstart")
