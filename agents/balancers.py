@@ -40,7 +40,7 @@ class HomeScheduler(GlobalScheduler):
     stays_home = True
     homeless = "go where dll would send them"
     label = "HOME"
-    goes_by = "where it was submitted, and by the least load if it was submitted to no cluster"
+    goes_by = "where it was submitted, and by the least load if it was submitted through no cluster"
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, TypeVar
 
 from experiments.scenario.checked import ScenarioError
@@ -37,8 +38,11 @@ def sized(platform: Platform, parameters: Parameters) -> Platform:
     if capacity != "auto":
         stated = [link["capacity"] for link in tables["links"]]
         if min(stated) < max(stated):
-            ends = " to ".join(number(each) for each in (min(stated), max(stated)))
-            notes += (f"parameter link_mbps replaces the capacities of its links, {ends} Mbit/s",)
+            low, high = (number(each) for each in (min(stated), max(stated)))
+            ends = f"{low} to {high} Mbit/s"
+            if max(stated) == math.inf:
+                ends = f"{low} Mbit/s to no limit"
+            notes += (f"parameter link_mbps replaces the capacities of its links, {ends}",)
         for link in tables["links"]:
             link["capacity"] = capacity
     whole = Platform.from_dict(tables)

@@ -234,7 +234,7 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
         if 2 * done < came:
             yield Sentence(
                 f"Only {done:,} of {counted(came, 'job')} completed under both {first.name} and "
-                f"{other.name}: how many of them waited less under which says little."
+                f"{other.name}: their waits under the two say little."
             )
             continue
         pairs = pairs[first.counted[pairs["row_x"]] & other.counted[pairs["row_y"]]]

@@ -177,7 +177,11 @@ def signed_percent(share: float) -> str:
 
     >>> signed_percent(0.0314), signed_percent(-0.000073), signed_percent(0.0), signed_percent(19.4)
     ('+3.1', '-0.0073', '+0.0', '+1,940')
+    >>> signed_percent(6.6e-7)
+    'less than 0.001'
     """
+    if 0 < abs(share) < 1e-5:
+        return "less than 0.001"
     if share and not round(100 * share, 1):
         return f"{100 * share:+.2g}"
     return f"{100 * share:+,.{0 if abs(share) >= 10 else 1}f}"

@@ -19,6 +19,7 @@ from experiments.show.panels import Panel, Point, panel
 from experiments.show.tables import Cell, Column, Table, changes_table, links_table
 from experiments.show.words import Sentence
 from experiments.studies.telling import MARK, grew, of_others
+from experiments.studies.verdicts import pieces
 from experiments.studies.windows import dated
 from grid.metrics.stability import GREW
 from grid.platform.topology import latencies
@@ -141,10 +142,10 @@ def ranking_table(outcome: StudyOutcome) -> Table:
     apart = scale_of_difference(outcome.metric, scale)
     unit = f", {apart.unit}" if apart.unit else ""
     names = {
-        "n": "runs",
+        "n": pieces(outcome),
         "mean": heading(outcome.metric, scale),
         "difference": f"difference to the best mean{unit}",
-        "worse": "worse in, runs",
+        "worse": f"worse in, {pieces(outcome)}",
     }
     if len(outcome.study.compared) == 1:
         columns, of = [*_telling(outcome), "policy", "n", "mean"], {"mean": scale}
@@ -211,7 +212,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
             outcome,
             "All means",
             outcome.points,
-            {"n": "runs"} | {name: heading(name, scale) for name, scale in scales.items()},
+            {"n": pieces(outcome)} | {name: heading(name, scale) for name, scale in scales.items()},
             [*_telling(outcome), "policy", "n", *counts, *scales],
             "With 95 % confidence intervals; where only some runs have a number, n tells how many.",
             scales=scales,

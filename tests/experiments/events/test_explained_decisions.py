@@ -229,6 +229,7 @@ def test_a_tie_of_workload_levels_is_told_with_what_broke_it(tmp_path):
     [
         ("dll", "DLL goes by the least load: predicted work left of the jobs that it knows there"),
         ("round-robin", "ROUND-ROBIN goes by whose turn it is"),
+        ("home", "and by the least load if it was submitted through no cluster"),
         ("greenest", "GREENEST goes by what the job would emit, and its own book of when"),
     ],
 )

@@ -189,11 +189,11 @@ def test_what_parameters_replace_of_a_platform_is_told(tmp_path):
     mine = Scenario("mine", changing, {"clusters": 3})
     for scenario in (mine, mine.changed(["clusters=2", "nodes=10"])):
         assert notes(scenario) == [f"{lost} are left out"]
-    unlike = Platform.star([8, 8], capacity=[200.0, 1000.0])
-    links = "parameter link_mbps replaces the capacities of its links, 200 to 1,000 Mbit/s"
-    for given in ({"link_mbps": 77.0}, {"link_mbps": 77.0, "nodes": 4}):
-        assert f"platform: {links}" in notes(Scenario("mine", unlike, given))
-    assert not any("link_mbps" in each for each in notes(Scenario("mine", unlike, {"nodes": 4})))
+    links = "platform: parameter link_mbps replaces the capacities of its links, 200"
+    for nodes, most, ends in (("auto", 1e3, "to 1,000 Mbit/s"), (4, np.inf, "Mbit/s to no limit")):
+        unlike = Scenario("mine", Platform.star([8, 8], capacity=[200.0, most]), {"nodes": nodes})
+        assert f"{links} {ends}" in notes(unlike.changed(link_mbps=77.0))
+    assert not any("link_mbps" in each for each in notes(unlike))
     (tmp_path / "mine.csv").write_text("arrival,size,runtime\n0,1,5\n")
     replay = mine.changed(workload=[f"A={tmp_path}/mine.csv"])
     known = r"accepted: C1, C2, C3 \(clusters = 3 replaces those of the file\)"

@@ -155,8 +155,7 @@ def test_no_share_is_told_of_few_jobs_that_both_completed(whole):
     told = compared_words(a, b)
     assert "b: 31 jobs never finished" in told
     assert told.endswith(
-        "Only 29 of 60 jobs completed under both a and b: how many of them waited less under which "
-        "says little."
+        "Only 29 of 60 jobs completed under both a and b: their waits under the two say little."
     )
     b = changed(whole, "b", rows=range(30, 60))
     b.summary["unfinished"] = 30

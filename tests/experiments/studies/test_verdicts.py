@@ -238,6 +238,11 @@ def test_differences_that_are_none_on_average_are_neither_above_nor_below():
     assert re.search(r"b \(0\S* ± 18 s or 0.0 % from it, worse in 2 of 4 windows\)", line)
 
 
+def test_next_to_no_difference_is_told_without_an_exponent():
+    (line,) = verdicts(outcome_of({"a": [1e6] * 4, "b": [1e6 + 1, 1e6, 1e6 + 2, 1e6]}))
+    assert " or less than 0.001 % above it, worse in 2 of 4 windows)" in line
+
+
 def test_the_only_policy_with_a_rank_is_not_told_to_be_the_lowest(tmp_path):
     found = outcome_of({"a": [60, 70], "b": [math.nan, math.nan]})
     (line,) = verdicts(found)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from experiments.show.study_page import study_page
+from experiments.show.study_page import ranking_table, study_page
 from experiments.studies.study import Study
 from experiments.studies.undefined import failures
 from tests.experiments.made_up_studies import outcome_of
@@ -35,6 +35,12 @@ def test_dates_of_windows_are_told_by_the_clock_of_the_site(start, says):
     page = study_page(outcome)
     assert "2003-03-30 12:30" in page
     assert "2003-04-01" not in page  # which has not run
+
+
+def test_the_ranking_counts_windows_as_sentences_do():
+    heads = [column.name for column in ranking_table(study_of()).columns]
+    assert {"windows", "worse in, windows"} < {*heads}
+    assert "runs" not in heads
 
 
 def test_gaps_between_windows_are_told():
