@@ -69,20 +69,31 @@ _HOMES = {
 }
 
 
-def load(name: str | os.PathLike[str]) -> Scenario:
+def load(
+    name: str | os.PathLike[str], platform: Platform | str | os.PathLike[str] | None = None
+) -> Scenario:
     """Return a scenario that comes with the product by name, or one's own by path.
+
+    Parameters
+    ----------
+    name : str or path
+    platform : Platform or path, optional
+        Takes the place of its own, if it has one.
 
     Raises
     ------
     GridError
-        If there is none, or the file is no scenario.
+        If there is none, or a file is no scenario or no platform.
 
     Examples
     --------
     >>> load("quickstart").changed(jobs=200).parameters.jobs
     200
     """
-    return import_module("experiments.scenario").Scenario.load(name)
+    if isinstance(platform, str | os.PathLike):
+        platform = import_module("grid.platform.reading").read_platform(platform)
+    found: Scenario = import_module("experiments.scenario").Scenario.load(name, other=platform)
+    return found if platform is None else found.changed(platform=platform)
 
 
 def study(

@@ -212,5 +212,5 @@ def shown(value: Interval) -> str:
         return "∞" if value.mean > 0 else "-∞"
     size = max(abs(value.mean), value.half_width or 0.0)
     digits = 0 if size >= 100 else 1 if size >= 10 else 3
-    text = f"{value.mean:,.{digits}f}"
+    text = f"{value.mean:z,.{digits}f}"
     return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text

@@ -131,7 +131,7 @@ def _platform(table: Mapping[str, Any], path: Path, other: Platform | None) -> P
     if other is None:
         raise ScenarioError(
             f"{path}: clusters: none; accepted: at least one, [[clusters]], or a platform beside "
-            "the scenario (--platform FILE, or `platform` of a study)"
+            "the scenario (--platform FILE, `platform` of a study or of metasched.load)"
         )
     return other
 

@@ -208,8 +208,8 @@ def shown(value: Interval) -> str:
     if math.isnan(value.mean):
         return "none"
     if float(value.mean).is_integer() and not value.half_width:
-        return f"{value.mean:.0f}"
-    mean = f"{value.mean:.4f}"
+        return f"{value.mean:z.0f}"
+    mean = f"{value.mean:z.4f}"
     if not value.half_width:
         return mean
     return f"{mean} ± {math.ceil(value.half_width * 1e4) / 1e4:.4f}"

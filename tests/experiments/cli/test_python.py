@@ -45,6 +45,21 @@ def test_what_is_no_platform_is_told():
         Platform.from_dict(3)
 
 
+def test_a_scenario_is_loaded_with_a_platform_beside_it(tmp_path):
+    here, there = tmp_path / "en.toml", tmp_path / "platform.toml"
+    here.write_text('[parameters]\nmode = "open"\n')
+    there.write_text('[[clusters]]\nname = "A"\nsize = 8\n')
+    with pytest.raises(GridError, match=r"or a platform beside .* or of metasched\.load"):
+        metasched.load(here)
+    for given in (there, str(there), Platform.from_toml(there)):
+        for name in (here, "quickstart"):
+            (cluster,) = metasched.load(name, given).platform.clusters
+            assert (cluster.name, cluster.size) == ("A", 8)
+    for name in (here, "quickstart"):
+        with pytest.raises(GridError, match="platform: found 3; accepted: a Platform"):
+            metasched.load(name, platform=3)
+
+
 def test_a_parameter_is_changed_once():
     with pytest.raises(GridError, match="changed: jobs: found twice; accepted: once"):
         metasched.Scenario.load("quickstart").changed(["jobs=3"], jobs=4)

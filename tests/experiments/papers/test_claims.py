@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.papers import beosim, judging, maxutil, oas, queues
+from experiments.papers import beosim, claims_report, judging, maxutil, oas, queues
 from experiments.papers import muscle as muscle_paper
 from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.maxutil import page_tables
 from experiments.papers.muscle import claims as muscle
 from experiments.sweeps.statistics import Interval, mean_interval
 
@@ -30,6 +31,12 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 def measured(*values, half=1.0):
     return [Measured(f"at {index}", Interval(value, half)) for index, value in enumerate(values)]
+
+
+def test_a_zero_has_no_sign():
+    assert claims_report.shown(Interval(-0.02, 26.1)) == "0.0 ± 26.1"
+    assert claims_report.shown(Interval(-0.2, 26.1)) == "-0.2 ± 26.1"
+    assert page_tables.shown(Interval(-0.00002, 0.0104)) == "0.0000 ± 0.0104"
 
 
 @pytest.mark.parametrize(
