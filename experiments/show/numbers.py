@@ -135,7 +135,7 @@ def number(value: float | None, zeros: bool = False) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if abs(value) < 1 or abs(value) >= _PLAIN:
-        return f"{value:#.3g}" if zeros and 0 < abs(value) < 1 else f"{value:.3g}"
+        return f"{value:#.3g}" if zeros and 0 < abs(value) < 1 else f"{value:z.3g}"
     digits = next(digits for least, digits in _DIGITS if abs(value) >= least)
     return f"{value:,.{0 if value == round(value) and not zeros else digits}f}"
 

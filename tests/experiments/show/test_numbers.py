@@ -61,6 +61,7 @@ def test_whole_percentages_are_whole_whatever_rounding_makes_of_them():
 
 def test_nothing_small_becomes_nothing_and_nothing_becomes_all():
     assert number(0.000123) == "0.000123"
+    assert number(-0.0) == "0"
     assert percent(1e-9) == "< 0.1 %"
     assert percent(1 - 1e-9) == "> 99.9 %"
 
