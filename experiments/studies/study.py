@@ -25,13 +25,12 @@ from experiments.scenario.assignments import shown
 from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import duration
-from experiments.studies.asked import check_asked
+from experiments.studies.asked import check_asked, check_policies
 from experiments.studies.database import StudyDatabase, Task, alone, check_out
 from experiments.studies.definition import PLATFORM, SYNTHETIC, Definition, Policy, cell
 from experiments.studies.notes import noted, notes_of
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.platforms import digests_of, fitting, platforms_of
-from experiments.studies.same_jobs import check_policies
 from experiments.studies.study_run import StudyRun, numbers_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.compiling import saying_when_compiling
