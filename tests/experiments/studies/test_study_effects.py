@@ -371,7 +371,7 @@ def test_arrivals_follow_the_platform_in_some_modes_alone(scenario, mode, others
         f'[set]\nmode = "{mode}"\n[vary]\nnodes = [100, 101]\nclusters = [2, 3]\n'
     )
     study = Study.load(tmp_path / "study.toml")
-    told = noted(study.definition, study.base, study._scenarios, study.workloads)
+    told = noted(study.definition, study.bases, study._scenarios, study.workloads)
     text = STUDY.replace("link_mbps = [100, 1000]", "nodes = [8, 9]\nclusters = [2, 3]")
     path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
     outcome = StudyOutcome.read(path)
