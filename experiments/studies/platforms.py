@@ -21,8 +21,8 @@ from grid.workloads.table import Stated
 if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
 
-OF_LINKS = "link_mbps"
-"""The parameter that says of links what platforms may differ in."""
+CAPACITIES = "link_mbps"
+"""The parameter of the capacities of links, in which platforms may differ."""
 
 
 def platforms_of(study: Definition, where: Path) -> dict[str | None, Platform]:
@@ -106,8 +106,8 @@ def differ_in_links_alone(bases: Iterable[Scenario]) -> bool:
 
 def read_links(scenarios: Iterable[Scenario], stated: Stated) -> bool:
     """Return whether the capacities of links mean something in any of the scenarios."""
-    given = (each.with_parameters({OF_LINKS: 1.0}, PLATFORM) for each in scenarios)
-    return any(OF_LINKS not in idle(each, stated) for each in given)
+    given = (each.with_parameters({CAPACITIES: 1.0}, PLATFORM) for each in scenarios)
+    return any(CAPACITIES not in idle(each, stated) for each in given)
 
 
 def notes_of_platforms(run: Mapping[tuple[str, Any], Scenario]) -> Iterator[str]:
@@ -116,7 +116,7 @@ def notes_of_platforms(run: Mapping[tuple[str, Any], Scenario]) -> Iterator[str]
     noted: dict[str, list[dict[str, str]]] = {}
     for (_, (_, setting)), each in run.items():
         given = each.to_dict()["parameters"] | json.loads(setting)
-        names = (PLATFORM, "clusters", OF_LINKS)
+        names = (PLATFORM, "clusters", CAPACITIES)
         places.append({name: shown(given[name]) for name in names if name in given})
         for note in each.platform.notes:
             noted.setdefault(note, []).append(places[-1])
