@@ -6,7 +6,7 @@ deadline ranges here, and exponent 1, are choices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -155,6 +155,15 @@ def _platform(figure: int, clusters: int) -> Platform:
     if figure == 7:
         return Platform.star(POOL[:clusters])
     return Scenario.load("muscle").platform
+
+
+def table_3() -> Iterator[str]:
+    """Yield the lines of the table of the clusters, in Markdown."""
+    platform = _platform(4, 4)
+    yield "| cluster | " + " | ".join(platform.names) + " |"
+    yield "|---|" + "--:|" * len(platform.names)
+    yield "| processors | " + " | ".join(map(str, platform.sizes)) + " |"
+    yield "| rate | " + " | ".join(map(str, platform.rates)) + " |\n"
 
 
 def scenario(point: Point, series: Series, jobs: int) -> Scenario:
