@@ -6,30 +6,21 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from agents.disciplines import FairShareScheduler, FcfsScheduler
-from agents.energy.greenest import GreenestScheduler
-from agents.muscle.scheduler import MuscleScheduler
-from agents.queueing.visiting import QueuePolicy, QueueSettings
-from agents.selection import JobSelection
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
-from agents.slurm.qos import unread
 from experiments.scenario.held_out import not_held_out
 from experiments.scenario.jobs import ORIGINS
+from experiments.scenario.policy_notes import of_policies
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import (
-    NO_LINKS,
-    NO_ORDER,
-    SIZE_ALONE,
     go_by_predictions,
     idle,
     without_origin,
 )
-from experiments.show.numbers import counted, duration, instant, listed, percent
+from experiments.show.numbers import counted, instant, listed, percent
 from grid.foreign import plain
 from grid.logs.calendar import clock_at, read, written
 from grid.named_files import texts
 from grid.platform.energy import SERIES, read_series
-from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
 
 NOT_YET = (
@@ -51,33 +42,6 @@ BESIDE_OTHERS = (
     "for no utilization, energy or cost; simulated runs begin with empty clusters, so that their "
     "first jobs wait less (parameter warmup leaves those out)"
 )
-
-
-def of_local(scenario: Scenario, named: bool = True) -> Iterator[str]:
-    """Yield that a local scheduler other than the plainest decides nothing, if so.
-
-    Jobs of a log may be `named` by their users, those of a law are not.
-    """
-    local, policy = scenario.to_dict()["local"], scenario.to_dict()["global"]
-    shares = issubclass(scenario.local_policy, FairShareScheduler)
-    if scenario.policy.starts_jobs and scenario.local_policy is not FcfsScheduler:
-        yield f"local scheduler {local}: without effect, for {policy} starts each job itself"
-    elif shares and (scenario.workload is None or not named):
-        yield f"local scheduler {local}: no job names a user; all are served in order of landing"
-
-
-def _of_class(scenario: Scenario) -> Iterator[str]:
-    """Yield in what a class selects jobs otherwise than parameters say that nobody chose."""
-    policy, parameters = scenario.policy, scenario.parameters
-    if policy.collects or policy.queues:
-        return
-    for name in declared(JobSelection):
-        own, given = getattr(policy, name), parameters.model_dump()[name]
-        if policy.only_chooses and name != "max_jumps":
-            continue  # each job is sent on at once
-        is_other = isinstance(own, str | float | int) and own not in ("", math.inf, given)
-        if is_other and name not in parameters.model_fields_set - scenario.packaged:
-            yield f"{name}: {own}, as the class of the global scheduler says; not {given}"
 
 
 def told(named: Mapping[str, str]) -> list[str]:
@@ -188,68 +152,15 @@ def never_there(kinds: Iterable[str | None]) -> str:
     return "; processors that were to join were never there" if "join" in {*kinds} else ""
 
 
-def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:
-    """Yield which cluster gets the jobs of MUSCLE if none has a deadline.
-
-    `partial` is whether some job cannot run on some cluster.
-    """
-    sizes, names = scenario.platform.sizes, scenario.platform.names
-    if len(sizes) == 1 or not issubclass(scenario.policy, MuscleScheduler):
-        return
-    largest = [name for name, size in zip(names, sizes, strict=True) if size == sizes.max()]
-    parameters: Any = scenario.parameters
-    if parameters.levels > 1 or parameters.domains:
-        who = "to the largest of its clusters and domains"
-    elif partial:
-        who = "to the largest cluster on which they can run"
-    elif len(largest) == 1:
-        who = f"to the largest cluster, {largest[0]}"
-    else:
-        who = f"by chance, to one of the {len(largest)} largest clusters"
-    if scenario.platform.changes or scenario.failures is not None:
-        who += ", or whichever is the largest by what is up"
-    jobs = "jobs that one cluster can hold" if parameters.coallocate else "the jobs"
-    yield (
-        "no job has a deadline: the workload levels that MUSCLE goes by are all 0, and it sends "
-        f"{jobs} {who}"
-    )
-
-
-def _without_carbon(scenario: Scenario) -> Iterator[str]:
-    """Yield what GREENEST goes by if nobody has said what electricity emits."""
+def _unmet_reservations(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:
+    """Yield which of Slurm's reservations met no job of a run that began at a date, if it did."""
     given: Any = scenario.parameters
-    if issubclass(scenario.policy, GreenestScheduler) and given.carbon == {}:
-        instead = "energy" if given.busy_watts != {} else "processor-seconds"
-        yield f"no carbon intensity is given: GREENEST goes by {instead}"
-
-
-def _of_aging(scenario: Scenario) -> Iterator[str]:
-    """Yield what it means that the head of a queue is aged."""
-    given: Any = scenario.parameters
-    if not issubclass(scenario.policy, QueuePolicy):
+    if not (start and issubclass(scenario.local_policy, SlurmScheduler)):
         return
-    ours = scenario.policy.__module__.startswith("agents.")  # another may visit as it likes
-    if ours and given.of(QueueSettings).aging > 0.0:
-        yield (
-            f"aging: while the head of a queue has waited for {duration(given.aging)}, no other "
-            "job starts at any cluster; it is tried when a job departs"
-        )
-
-
-def _of_slurm(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:
-    """Yield what of Slurm's files has no meaning here, or met no job of a run from a date on."""
-    given: Any = scenario.parameters
-    if not issubclass(scenario.local_policy, SlurmScheduler):
-        return
-    conf = given.of(SlurmSettings).conf
-    if given.slurm_conf and conf.note:
-        yield f"slurm_conf: {given.slurm_conf}: {conf.note}"
-    for each in conf.reservations if start else ():
+    for each in given.of(SlurmSettings).conf.reservations:
         begin, end = each.span(read(start))
         if end <= 0 or begin >= all_left_at:
             yield f"slurm_conf: {each.where}: reservation {plain(each.name)} met no job"
-    if given.slurm_qos and (names := unread(given.slurm_qos)):
-        yield f"slurm_qos: {given.slurm_qos}: without meaning here: {', '.join(map(plain, names))}"
 
 
 def begun_anew(
@@ -271,18 +182,6 @@ def begun_anew(
             series = read_series(path, name, start)
             if series.dated and series.length - series.ahead < all_left_at:
                 yield name, path, series.length - series.ahead
-
-
-def _unread_components(scenario: Scenario, jobs: int, ordered: int) -> Iterator[str]:
-    """Yield how many jobs of a table name components, or clusters of each, that nobody reads."""
-    reads, in_order = scenario.policy.may_read_components()
-    if jobs and not reads:
-        asking = counted(jobs, "job") + (" names" if jobs == 1 else " name")
-        also = f", {ordered:,} of them in order," if ordered else ""
-        yield f"workload: {asking} components{also} without effect: {SIZE_ALONE}"
-    elif ordered and not in_order:
-        asking = counted(ordered, "job") + (" orders" if ordered == 1 else " order")
-        yield f"workload: {asking} components by cluster without effect: {NO_ORDER}"
 
 
 def without_request(jobs: int, of: str = "") -> str:
@@ -343,8 +242,7 @@ def notes(
     useless = idle(scenario, stated)
     lines = told({parameters.called(name): why for name, why in useless.items()})
     lines += [
-        *of_local(scenario, stated is NOTHING or stated.users > 0),
-        *_of_class(scenario),
+        *of_policies(scenario, due, stated),
         *not_held_out(scenario, start=stated.start),
         *(f"platform: {note}" for note in scenario.platform.notes),
     ]
@@ -354,16 +252,10 @@ def notes(
     joining = before_joining(given["platform"].get("changes", ()))
     about_times = clock_of_changes(given), late, joining, beside_others(given), series
     lines += [line for line in about_times if line]
-    lines += [] if due else _all_to_the_largest(scenario, stated.partial)
-    if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
-        lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
-    lines += _without_carbon(scenario)
-    lines += [] if "aging" in useless else _of_aging(scenario)
-    lines += _of_slurm(scenario, stated.start, all_left_at)
+    lines += _unmet_reservations(scenario, stated.start, all_left_at)
     for name, path, ended in begun_anew(scenario, stated.start, all_left_at):
         since = written(clock_at(read(stated.start), ended))
         lines.append(f"{name}: {path}: its dates end; it begins anew at {since}")
-    lines += _unread_components(scenario, stated.components, stated.ordered)
     if stated.origins_drawn:
         lines.append(f"workload: origins of {counted(stated.origins_drawn, 'job')} {DRAWN_ORIGINS}")
     if scenario.policy.stays_home and len(scenario.platform.clusters) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,11 @@ from experiments.scenario.notes import (
     beside_others,
     clock_among,
     knows_run_times,
-    of_local,
     told,
     unscaled_series,
     without_request,
 )
+from experiments.scenario.policy_notes import of_policies
 from experiments.scenario.unread import PREDICTIONS, go_by_predictions, idle, of_arrivals
 from experiments.scenario.unread import without_effect as useless_in
 from experiments.show.labels import METRICS
@@ -117,20 +118,19 @@ def notes_of(
     workloads: Sequence[StudyWorkload],
 ) -> list[str]:
     """Return what the user of a study may want to know of what is run, in lines."""
-    of_locals = (note for scenario in scenarios.values() for note in of_local(scenario))
-    return [
-        *without_effect(study, scenarios, _stated(workloads)),
-        *dict.fromkeys(of_locals),
-        *of_windows(study, scenarios, workloads),
-    ]
+    unread = without_effect(study, scenarios, _stated(workloads))
+    return [*unread, *of_runs(study, scenarios, workloads)]
 
 
-def of_windows(
+def of_runs(
     study: Definition,
     run: Mapping[tuple[str, Any], Scenario],
     workloads: Sequence[StudyWorkload],
 ) -> list[str]:
-    """Return in lines what platforms lack, what windows of logs do to planned changes and lack."""
+    """Return in lines what policies and platforms lack, and windows of logs.
+
+    Also what these do to planned changes.
+    """
     scenarios = [*run.values()]
     left_out = [
         f"left out: {counted(often, 'window')} of {each.name} {why}"
@@ -150,7 +150,8 @@ def of_windows(
     read = [each for each in scenarios if measured or go_by_predictions(each, homeless)]
     if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in read):
         unknown = [each for each in workloads if each.unrequested]
-        left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
+        of = [f" {each.told(study.replications)}" for each in unknown]
+        left_out += map(without_request, (each.unrequested for each in unknown), of)
     left_out += _of_origins(run, workloads)
     known = any(knows_run_times(each, homeless) for each in scenarios)
     if any(each.stated.requested for each in workloads) and known:
@@ -159,9 +160,27 @@ def of_windows(
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
     planned = [each.to_dict()["platform"].get("changes", ()) for each in scenarios]
     joining = {*map(before_joining, planned)} - {""}
-    changes = [*hidden, *joining, *times_in_logs(study, scenarios)]
+    changes = [*hidden, *joining, *times_in_logs(study, run)]
     of_sites = idle_sites(study, workloads) + _of_warm_ups(study, scenarios)
-    return [*notes_of_platforms(run), *changes, *left_out, *of_sites]
+    of_platforms = notes_of_platforms(run)
+    return [*_of_policies(run, workloads), *of_platforms, *changes, *left_out, *of_sites]
+
+
+def _of_policies(
+    run: Mapping[tuple[str, Any], Scenario], workloads: Sequence[StudyWorkload]
+) -> Iterator[str]:
+    """Yield what schedulers lack, and with which workloads, unless that is with all of them."""
+    by_name = {each.name: each for each in workloads}
+    of: dict[str, dict[str, None]] = {}
+    for (_, (name, _)), scenario in run.items():
+        workload = by_name[name]
+        due = scenario.draws_deadlines or workload.deadlines
+        for note in of_policies(scenario, due, workload.stated):
+            of.setdefault(note, {})[name] = None
+    for note, names in of.items():
+        jobs = note.removeprefix("workload: ")
+        everywhere = len(names) == len(workloads) and jobs == note
+        yield note if everywhere else f"workload {listed([*names])}: {jobs}"
 
 
 def _of_origins(
@@ -208,7 +227,7 @@ def noted(
     """Return what the file of a study has of what is run.
 
     That is the platform of `bases`, with its planned changes only if runs have them, or those that
-    vary, by their files; `of_windows`, of each policy the parameters that it does not read, and of
+    vary, by their files; `of_runs`, of each policy the parameters that it does not read, and of
     each log how it was cleaned, its windows, s after its first submission (all that there are: the
     file may have runs of more than are asked for now), and what its clock showed at that, if it is
     known. Also the parameters of `bases` that are neither defaults nor the study's.
@@ -236,7 +255,7 @@ def noted(
         **({} if None in platforms else {"platforms": platforms}),
         "parameters": _of_base(study, base, scenarios.values()),
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
-        "changes": of_windows(study, scenarios, workloads),
+        "changes": of_runs(study, scenarios, workloads),
         "cleaning": cleaned(workloads),
         "unread": _unread(study, bases, scenarios, _stated(workloads)),
         "of_arrivals": sorted(arrivals),
@@ -281,40 +300,42 @@ def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[st
                 f"{often:,} {'has' if often == 1 else 'have'} no job of {site}"
                 for site, often in each.idle.items()
             ]
-            lines.append(
-                f"of {counted(each.most(study.replications), 'window')} of {each.name}, "
-                f"{listed(without)}"
-            )
+            lines.append(f"{each.told(study.replications)}, {listed(without)}")
     return lines
 
 
-def times_in_logs(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
+def times_in_logs(study: Definition, run: Mapping[tuple[str, Any], Scenario]) -> list[str]:
     """Return in lines what times mean in logs, windows of them, and scaled ones.
 
     That is of planned changes, and of series.
     """
-    of_logs = [each for each in scenarios if each.workload is not None]
-    series = unscaled_series([each.to_dict()["parameters"] for each in of_logs])
+    of_logs = {which: each for which, each in run.items() if each.workload is not None}
+    series = unscaled_series([each.to_dict()["parameters"] for each in of_logs.values()])
     lines = [series] if series else []
-    replayed = [each for each in of_logs if each.platform.changes]
-    return lines + _changes_in_windows(study, replayed)
+    on: dict[str | None, list[Scenario]] = {}
+    for (_, (_, setting)), each in of_logs.items():
+        if each.platform.changes:
+            on.setdefault(json.loads(setting).get(PLATFORM), []).append(each)
+    window = study.replications.window
+    given = [each.to_dict()["parameters"] for of in on.values() for each in of]
+    if given and (clock := clock_among(given, "" if window is None else "each window")):
+        lines.append(clock)
+    if window is not None:
+        for platform, replayed in on.items():
+            lines += _late_changes(window, platform, replayed)
+    return lines
 
 
-def _changes_in_windows(study: Definition, replayed: Sequence[Scenario]) -> list[str]:
-    if not replayed:
-        return []
-    changes, window = replayed[0].platform.changes, study.replications.window
-    given = [each.to_dict()["parameters"] for each in replayed]
-    if window is None:
-        clock = clock_among(given)
-        return [clock] if clock else []
-    lines = [clock_among(given, "each window")]
-    factors = dict.fromkeys(each["load_factor"] for each in given)
+def _late_changes(window: float, platform: str | None, replayed: Sequence[Scenario]) -> list[str]:
+    """Return in lines how many changes of a platform come in no window of this length (s)."""
+    changes = replayed[0].platform.changes
+    factors = dict.fromkeys(each.parameters.load_factor for each in replayed)
     late = {factor: sum(change.at >= window / factor for change in changes) for factor in factors}
     differ = len({*late.values()}) > 1
+    which, lines = "the platform" if platform is None else f"platform {platform}", []
     for factor in factors if differ else [*factors][:1]:
         if late[factor]:
-            of_all = f"{late[factor]:,} of {counted(len(changes), 'change')} of the platform"
+            of_all = f"{late[factor]:,} of {counted(len(changes), 'change')} of {which}"
             at = f" at load_factor {shown(factor)}" if differ else ""
             lines.append(f"{of_all}: planned after the last arrival of a window{at}")
     return lines

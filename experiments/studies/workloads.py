@@ -22,6 +22,7 @@ from experiments.scenario.dates import window_of
 from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
 from experiments.scenario.parameters import ALIASES
 from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import counted
 from experiments.studies.definition import PLATFORM, SYNTHETIC, Definition, Replications
 from experiments.studies.parts import Bools, Floats, Parts, Reading, readings_of, since_the_first
 from experiments.studies.platforms import check_sites
@@ -108,6 +109,11 @@ class StudyWorkload:
     def most(self, how: Replications) -> int:
         """Return the replications that there can be."""
         return min(how.limit, len(self.stretches)) if self.stretches else how.limit
+
+    def told(self, how: Replications) -> str:
+        """Return in words whose jobs replications have: "of three", "of 5 windows of three"."""
+        windows = f"of {counted(self.most(how), 'window')} " if self.stretches else ""
+        return f"{windows}of {self.name}"
 
     def run(self, scenario: Scenario, replication: int) -> StudyRun:
         """Return what a replication runs."""

@@ -138,9 +138,12 @@ def hindcast(
             "job, for forecasts know no others"
         )
     done = run(scenario, seed=seed)
-    frame = done.jobs[done.jobs["start"].notna()].sort_values("arrival").reset_index(drop=True)
-    requested = pd.Series(made.jobs["requested_time"], made.jobs["number"])
-    frame["requested_time"] = frame["job"].map(requested)
+    frame = done.jobs.sort_values("arrival", kind="stable")
+    asked = pd.DataFrame(made.jobs[["number", "requested_time"]]).rename(columns={"number": "job"})
+    for each in (frame, asked):
+        each["again"] = each.groupby("job").cumcount()  # several may have one number
+    frame = frame.merge(asked, on=["job", "again"])
+    frame = frame[frame["start"].notna()].reset_index(drop=True)
     later = frame.iloc[int(BEFORE * len(frame)) :]
     waited = later[later["start"] - later["arrival"] >= LEAST_WAIT]
     if waited.empty:
