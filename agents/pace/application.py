@@ -71,7 +71,7 @@ class Application:
         where = f"application {quoted(name)}"
         checked_keys(where, mapping, {"subtasks"}, {"problem_size", "iterations"})
         tables, again = mapping["subtasks"], mapping.get("iterations", 1)
-        if again == 0:
+        if isinstance(again, int | float) and not again > 0:
             raise GridError(
                 f"{where}: iterations: found {quoted(again)}; accepted: above 0, or a formula"
             )

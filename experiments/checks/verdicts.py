@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.checks.unchecked import grouped
+from experiments.show.numbers import first_of
 from experiments.show.tables import unfolded
 from grid.foreign import plain
 
@@ -92,7 +93,6 @@ def print_verdicts(
     if left:
         lines.append("Not checked, since the jobs do not show it (--json has all names):")
     for kind, names in left.items():
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        lines.append(f"- {kind}: {', '.join(plain(each) for each in names[:NAMED])}{more}")
+        lines.append(f"- {kind}: {first_of([*map(plain, names)], NAMED)}")
     for line in lines:
         console.print(line, highlight=False)

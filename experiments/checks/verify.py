@@ -34,7 +34,7 @@ from experiments.checks.users import numbers_of_users, users_of, wrong_count, wr
 from experiments.checks.verdicts import Verdict
 from experiments.run.files import USERS
 from experiments.run.result_files import ResultFiles, Row, read_users
-from experiments.show.numbers import counted
+from experiments.show.numbers import counted, first_of
 from grid.platform.distance import DistanceCosts
 from grid.world.validation import IMPOSSIBLE
 
@@ -122,7 +122,7 @@ def _users(
 
 
 def _clusters(result: ResultFiles) -> str:
-    return ", ".join(f"{each.name} ({each.size})" for each in result.platform.clusters[:8])
+    return first_of([f"{each.name} ({each.size})" for each in result.platform.clusters], 8)
 
 
 def _source(result: ResultFiles) -> str:

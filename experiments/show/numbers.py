@@ -214,6 +214,16 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return the first of several names, and how many more there are.
+
+    >>> first_of(["a", "b", "c", "d"], 2), first_of(["a", "b"], 2)
+    ('a, b and 2 more', 'a, b')
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def largest(values: Iterable[float | None]) -> float:
     """Return the largest magnitude of what is a number among values, 0 if nothing is."""
     return max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)

@@ -30,7 +30,7 @@ from experiments.studies.platforms import (
     differ_in_links_alone,
     have_other_jobs,
     notes_of_platforms,
-    read_links,
+    why_unread,
 )
 from grid.logs.calendar import written
 from grid.workloads.table import NOTHING, Stated
@@ -65,6 +65,9 @@ def without_effect(
     for table, names, of in tables:
         found = [each for (policy, _), each in idle_in.items() if of in (None, policy)]
         nowhere = {name: found[0][name] for name in names if all(name in each for each in found)}
+        if table == "vary" and PLATFORM in names and differ_in_links_alone(scenarios.values()):
+            why = why_unread(scenarios.values(), stated)
+            nowhere |= {PLATFORM: f"the files differ in links alone: {why}"} if why else {}
         lines += [f"{table}: {line}" for line in told(nowhere)]
     return lines
 
@@ -107,7 +110,7 @@ def _unread(
         of = [each for (label, _), each in idle_in.items() if label == policy.label]
         found[policy.label] = [name for name in study.vary if all(name in each for each in of)]
         its = [each for (label, _), each in scenarios.items() if label == policy.label]
-        if of_links and not read_links(its, stated):
+        if of_links and why_unread(its, stated):
             found[policy.label].append(PLATFORM)
     return {label: names for label, names in found.items() if names}
 

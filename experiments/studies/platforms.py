@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 CAPACITIES = "link_mbps"
 """The parameter of the capacities of links, in which platforms may differ."""
+REPLACED = f"parameter {CAPACITIES} replaces the capacities of links, in which these files differ"
 
 
 def platforms_of(study: Definition, where: Path) -> dict[str | None, Platform]:
@@ -37,7 +39,11 @@ def platforms_of(study: Definition, where: Path) -> dict[str | None, Platform]:
     for name in study.vary.get(PLATFORM, ()):
         with blaming(f"{where}: vary: {PLATFORM}"):
             found[name] = read_platform(str(where.parent / name))
-    return found
+    given = study.vary.get(CAPACITIES) or [study.set.get(CAPACITIES, "auto")]
+    stated = [[link["capacity"] for link in each.to_dict()["links"]] for each in found.values()]
+    if "auto" in given or all(each == stated[0] for each in stated):
+        return found
+    return {name: replace(each, notes=(*each.notes, REPLACED)) for name, each in found.items()}
 
 
 def fitting(
@@ -104,10 +110,11 @@ def differ_in_links_alone(bases: Iterable[Scenario]) -> bool:
     return len(seen) == 1
 
 
-def read_links(scenarios: Iterable[Scenario], stated: Stated) -> bool:
-    """Return whether the capacities of links mean something in any of the scenarios."""
+def why_unread(scenarios: Iterable[Scenario], stated: Stated) -> str:
+    """Return why the capacities of links mean nothing in any of the scenarios, "" if they do."""
     given = (each.with_parameters({CAPACITIES: 1.0}, PLATFORM) for each in scenarios)
-    return any(CAPACITIES not in idle(each, stated) for each in given)
+    why = [idle(each, stated).get(CAPACITIES, "") for each in given]
+    return why[0] if all(why) else ""
 
 
 def notes_of_platforms(run: Mapping[tuple[str, Any], Scenario]) -> Iterator[str]:

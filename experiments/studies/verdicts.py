@@ -13,7 +13,15 @@ import pandas as pd
 from experiments.scenario.assignments import shown
 from experiments.show.comparing import rejected_more
 from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
-from experiments.show.numbers import PLAIN, POINTS, counted, duration, listed, signed_percent
+from experiments.show.numbers import (
+    PLAIN,
+    POINTS,
+    counted,
+    duration,
+    first_of,
+    listed,
+    signed_percent,
+)
 from experiments.studies.definition import OF_ALL_JOBS
 from experiments.studies.ranking import firsts_alike
 from experiments.studies.tables import COUNTS
@@ -205,12 +213,13 @@ def _of_one(setting: Setting) -> str:
         return f"{where}{'no' if where else 'No'} policy is ranked{why}."
     leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
     several = len(ranked) > 1
-    which = f"{has} the {extreme(outcome)}" if several else "has a"
+    one = "an" if label(outcome.metric).startswith((*"aeio", "MCP")) else "a"
+    which = f"{has} the {extreme(outcome)}" if several else f"has {one}"
     of_ranked = ""
     if unranked and several:
         of_ranked = f"{'of' if where else 'Of'} the policies with a rank, "
     elif unranked:
-        which = "alone has a rank, with a"
+        which = f"alone has a rank, with {one}"
     words = f"{where}{of_ranked}{listed(names)} {which} {label(outcome.metric)}"
     words += ", " if several else " of "
     words += told(outcome.metric, leader["mean"], _half(leader["half_width"]))
@@ -223,8 +232,7 @@ def _of_one(setting: Setting) -> str:
     ):
         if len(rows):
             each = [_against(outcome, row, leader) for _, row in rows.iterrows()]
-            more = f" and {len(each) - NAMED} more" if len(each) > NAMED else ""
-            words += f"; {words_of}: {', '.join(each[:NAMED])}{more}"
+            words += f"; {words_of}: {first_of(each, NAMED)}"
     if unranked:
         words += f"; without a rank: {listed(unranked)}"
     return f"{words}."

@@ -22,7 +22,7 @@ from agents.importing import Paths
 from agents.model import GridModel
 from experiments.cli.users_errors import in_words
 from experiments.sweeps.forecast import UnderWay
-from experiments.sweeps.starting import quiet_tracker, starting, ways_to_start
+from experiments.sweeps.starting import deaf, quiet_tracker, starting, ways_to_start
 from grid.errors import GridError
 
 DEATHS = 3
@@ -157,18 +157,21 @@ def local_workers(count: int, begin: Callable[[], object], kept: bool = True) ->
         If workers are killed time after time.
     """
     refuse_to_nest()
-    processes = _Processes(count, begin)
+    processes = None
     try:
+        with deaf():  # until there is what waits for a worker that begins
+            processes = _Processes(count, begin)
         yield Workers(processes, count, processes.under_way)
     except BrokenProcessPool:
-        if not processes.begun:
+        if processes is None or not processes.begun:
             raise GridError(f"no worker process could begin; accepted: {GUARDED}") from None
         raise GridError(
             f"worker processes were killed, or ended themselves, {DEATHS} times in a row (out of "
             f"memory?){f'; {KEPT}' if kept else ''}"
         ) from None
     finally:
-        processes.shutdown()
+        if processes is not None:
+            processes.shutdown()
 
 
 class _Processes(Executor):

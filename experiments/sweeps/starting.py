@@ -55,20 +55,26 @@ def ways_to_start() -> Any:
 
 
 @contextmanager
-def starting() -> Iterator[None]:
-    """Have processes that are started be deaf to Ctrl-C from their first instruction on.
-
-    It is the parent's: they inherit that it is blocked; here it is not lost, but comes later. They
-    also begin with no module of a user's in the place of another.
-    """
+def deaf() -> Iterator[None]:
+    """Have Ctrl-C come later: it is blocked, not lost."""
     mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
     before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
     try:
-        with starting_processes():
-            yield
+        yield
     finally:
         if mask:
             mask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Have processes that are started be deaf to Ctrl-C from their first instruction on.
+
+    It is the parent's: they inherit that it is blocked. They also begin with no module of a user's
+    in the place of another.
+    """
+    with deaf(), starting_processes():
+        yield
 
 
 def quiet_tracker() -> None:

@@ -34,7 +34,7 @@ from experiments.papers.queues.points import (
 )
 from experiments.papers.queues.policy_claims import OF_POLICIES, OF_QUEUES
 from experiments.papers.queues.responses import KINDS, Outcome
-from experiments.papers.queues.saturation import POLICIES, SATURATION
+from experiments.papers.queues.saturation import POLICIES, SATURATION, Case
 from experiments.papers.queues.version_claims import OF_LP_AND_EQ, OF_LS
 from experiments.show.bars import Chart, draw_bars
 from grid.metrics.stability import GREW
@@ -132,7 +132,6 @@ class Paper(engine.PaperOfPoints):
         yield "No parameter was tuned to match a claim.\n"
         yield f"| composition | {' | '.join(policy.upper() for policy in POLICIES)} |"
         yield f"|---|{'---|' * len(POLICIES)}"
-        formulas = search.by_formula()
         for case in CASES:
             cells = [
                 f"{SATURATION[case][policy][0]:.3f}-{SATURATION[case][policy][1]:.3f}"
@@ -142,15 +141,15 @@ class Paper(engine.PaperOfPoints):
             ]
             yield f"| {case} | {' | '.join(cells)} |"
         yield (
-            "\n`metasched reproduce queues --table saturation` finds these brackets, by "
-            f"{search.REPLICATIONS} runs of {jobs_of(search.JOBS):,} jobs at each load. The ends "
-            "are loads of which 95 % confidence intervals of how queues grow tell whether they are "
-            "borne; of loads inside runs did not tell. All loads and policies share the seeds, so "
+            f"\n`metasched reproduce queues --table saturation --scale {search.SCALE}` finds these "
+            f"brackets, by {search.REPLICATIONS} runs of {jobs_of(search.SCALE * search.JOBS):,} "
+            "jobs at each load. The ends are loads of which 95 % confidence intervals of how "
+            "queues grow tell whether they are borne; of loads inside runs did not tell. All loads and policies share the seeds, so "
             "that brackets err together. -: not run, because the policy is the same as LS or GS "
             "there, or the paper does not show it. Formulas of `maxutil` give two of them: "
-            f"{formulas[SINGLE, LS_DO]:.4f} (eq. 2, exact) for LS and {SINGLE}, where clusters "
-            f"serve their own jobs alone, and {formulas[FOUR, GS]:.4f} (eq. 5, approximate) for "
-            f"GS and {FOUR}.\n"
+            f"for LS and {SINGLE}, where clusters serve their own jobs alone, "
+            f"{_by_formula(SINGLE, LS_DO)} (eq. 2, exact), and for GS and {FOUR} "
+            f"{_by_formula(FOUR, GS)} (eq. 5, approximate).\n"
         )
 
     def too_few(self) -> str:
@@ -184,6 +183,14 @@ class Paper(engine.PaperOfPoints):
             "instant, how much jobs of one kind affect those of the other, and which policy owners "
             "of clusters would choose.\n"
         )
+
+
+def _by_formula(case: Case, policy: str) -> str:
+    """Return a maximal utilization that a formula tells, and by how much it is outside ours."""
+    told, (low, high) = search.by_formula()[case, policy], SATURATION[case][policy]
+    outside = max(low - told, told - high)
+    side = "below" if told < low else "above"
+    return f"{told:.4f}" + (f", {outside:.4f} {side} its bracket" if outside > 0 else "")
 
 
 TABLES = {"saturation": search.search}

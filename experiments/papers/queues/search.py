@@ -16,6 +16,8 @@ from grid.workloads.component_sizes import parse_sizes
 
 JOBS = 0.15
 """Jobs of a run, in units of those of a run of the figures."""
+SCALE = 9
+"""At which the brackets of `SATURATION` were found."""
 REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
 WIDER = "*"

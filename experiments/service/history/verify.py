@@ -18,7 +18,7 @@ from experiments.service.at_sites.batch import SIGNALLED
 from experiments.service.at_sites.site import began_at, claimant, end_of, is_back
 from experiments.service.history import audit
 from experiments.service.store import DONE, ENDED, FAILED, LOST, RUNNING, LiveJob, Store
-from experiments.show.numbers import counted
+from experiments.show.numbers import counted, first_of
 
 Problems = Iterator[str]
 
@@ -139,7 +139,7 @@ def _held(ran: Sequence[LiveJob], ever: Mapping[str, Any]) -> Problems:
 
 
 def _named(ever: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} ({facts['size']})" for name, facts in [*ever.items()][:8])
+    return first_of([f"{name} ({facts['size']})" for name, facts in ever.items()], 8)
 
 
 def _heard(path: Path, jobs: Mapping[int, LiveJob]) -> Problems:
