@@ -80,11 +80,8 @@ class Formula:
 
     def refused(self, value: float, n: float, p: float, least: int) -> GridError:
         """Return what is wrong with a value: accepted are finite numbers from some on."""
-        itself = self.text == f"{value:g}"
-        at = "" if itself else f", which is {value:g} at n = {n:g}, p = {p:g}"
-        return GridError(
-            f"{self.where}: found {quoted(self.text)}{at}; accepted: a number from {least}"
-        )
+        found = f"{quoted(self.text)}, which is {value:g} at n = {n:g}, p = {p:g}"
+        return GridError(f"{self.where}: found {found}; accepted: a number from {least}")
 
 
 class _Floats(ast.NodeTransformer):

@@ -172,13 +172,14 @@ def of_runs(
 def _of_policies(
     run: Mapping[tuple[str, Any], Scenario], workloads: Sequence[StudyWorkload]
 ) -> Iterator[str]:
-    """Yield what schedulers lack, and with which workloads, unless that is with all of them."""
+    """Yield what schedulers lack, and with which workloads, unless that is with all of them.
+
+    Of MUSCLE without deadlines the runs tell.
+    """
     by_name = {each.name: each for each in workloads}
     of: dict[str, dict[str, None]] = {}
     for (_, (name, _)), scenario in run.items():
-        workload = by_name[name]
-        due = scenario.draws_deadlines or workload.deadlines
-        for note in of_policies(scenario, due, workload.stated):
+        for note in of_policies(scenario, stated=by_name[name].stated):
             of.setdefault(note, {})[name] = None
     for note, names in of.items():
         jobs = note.removeprefix("workload: ")

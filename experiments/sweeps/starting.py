@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
@@ -55,26 +56,37 @@ def ways_to_start() -> Any:
 
 
 @contextmanager
-def deaf() -> Iterator[None]:
-    """Have Ctrl-C come later: it is blocked, not lost."""
-    mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
-    before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
-    try:
-        yield
-    finally:
-        if mask:
-            mask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
 def starting() -> Iterator[None]:
     """Have processes that are started be deaf to Ctrl-C from their first instruction on.
 
     It is the parent's: they inherit that it is blocked. They also begin with no module of a user's
     in the place of another.
     """
-    with deaf(), starting_processes():
+    mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
+    before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
+    try:
+        with starting_processes():
+            yield
+    finally:
+        if mask:
+            mask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Have Ctrl-C come later to this process, whichever of its threads the system tells of it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
         yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def quiet_tracker() -> None:

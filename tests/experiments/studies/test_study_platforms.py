@@ -293,3 +293,30 @@ def test_it_is_told_on_which_platforms_a_parameter_replaces_something(tmp_path):
     notes = Study.load(_growing(tmp_path, changes)).notes
     (line,) = [each for each in notes if told in each]
     assert line.endswith("(platform unlike.toml, link_mbps 50)")
+
+
+def test_changes_that_come_in_no_window_are_told_of_each_platform(tmp_path):
+    study = _growing(tmp_path)
+    for name, at in (("two", 100), ("three", 400)):
+        with (tmp_path / f"{name}.toml").open("a") as file:
+            file.write(f'[[changes]]\ncluster = "B"\nwhat = "drain"\nat = {at}\nuntil = 500\n')
+    (line,) = [each for each in Study.load(study).notes if "last arrival of a window" in each]
+    late = "1 of 1 change of platform three.toml: planned after the last arrival of a window"
+    assert line == late
+
+
+@pytest.mark.parametrize(
+    ("links", "told"),
+    [
+        ("latency = 0", "vary: parameters without effect: platform (the files differ in links"),
+        ("link_mbps = 50, staging_data = 9", "parameter link_mbps replaces the capacities of link"),
+    ],
+)
+def test_links_of_platforms_that_come_to_nothing_are_told(links, told, tmp_path):
+    for name, capacity in (("slow", 10), ("fast", 1000)):
+        (tmp_path / f"{name}.toml").write_text(_tables("AB", f"capacity = {capacity}\n"))
+    platforms = ('"two.toml", "three.toml"', '"slow.toml", "fast.toml"')
+    study = _growing(tmp_path, [platforms, ("latency = 0", links)])
+    assert any(told in each for each in Study.load(study).notes)
+    other = _growing(tmp_path, [platforms, ("latency = 0", "staging_data = 9")])
+    assert not any("link" in each for each in Study.load(other).notes)

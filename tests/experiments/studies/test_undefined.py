@@ -176,3 +176,29 @@ def test_what_waits_are_after_restarts_is_told(restarts, told_so, tmp_path):
     text = STUDY.replace('["utilization"]', '["mean_wait"]')
     told = read(tmp_path, lambda *_: numbers, text=text).sentences()
     assert any("up to the last start of a job" in line for line in told) is told_so
+
+
+def test_what_policies_lack_is_told_as_of_runs(tmp_path):
+    """Carbon, users, and whoever reads components: of all workloads, or of which."""
+    rows = [f"{20 * at},4,{100 + 7 * (at % 5)}" for at in range(30)]
+    (tmp_path / "plain.csv").write_text("\n".join(["arrival,size,runtime", *rows]))
+    named = ["arrival,size,runtime,components,user", *(f"{row},2+2,7" for row in rows)]
+    (tmp_path / "named.csv").write_text("\n".join(named))
+    (tmp_path / "study.toml").write_text(
+        """scenario = "quickstart"\nmetric = "mean_wait"
+        policies = {global = "greenest", local = ["fcfs", "fair-share"]}
+        set = {mode = "open", assign_deadlines = false}
+        workloads = {plain = "plain.csv", named = "named.csv"}
+        replications = {least = 2, window = "4m"}"""
+    )
+    loaded = Study.load(tmp_path / "study.toml")
+    told = [
+        "no carbon intensity is given: GREENEST goes by processor-seconds",
+        "workload plain: local scheduler fair-share: no job names a user; all are served in order "
+        "of landing",
+        "workload named: 30 jobs name components without effect: the global scheduler reads the "
+        "size of a job, not its components",
+    ]
+    assert loaded.notes[:3] == told
+    outcome = loaded.run(tmp_path / "out.db", 1, watch=Silent())
+    assert {f"{line[0].upper()}{line[1:]}." for line in told} <= {*outcome.sentences()}

@@ -84,6 +84,37 @@ def test_a_long_name_of_the_temporary_folder_is_no_obstacle(tmp_path):
     assert (done.stdout, done.stderr) == ("7\n", "")
 
 
+INTERRUPTED = """
+import os, signal
+from concurrent.futures import ProcessPoolExecutor
+from experiments.sweeps.executors import local_workers
+
+submit = ProcessPoolExecutor.submit
+def and_interrupt(pool, *task):
+    future = submit(pool, *task)
+    os.kill(os.getpid(), signal.SIGINT)
+    return future
+
+if __name__ == "__main__":
+    ProcessPoolExecutor.submit = and_interrupt
+    try:
+        with local_workers(2, int):
+            print("they began")
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+"""A script that Ctrl-C reaches as its first worker has been asked for."""
+
+
+@linux
+def test_a_worker_that_begins_as_ctrl_c_comes_is_waited_for(tmp_path):
+    """Else it finds gone what it shares with its parent, and says so by a traceback."""
+    (tmp_path / "script.py").write_text(INTERRUPTED)
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 @pytest.mark.parametrize("global_scheduler", ["dll", "muscle"])
 def test_steps_that_nobody_looks_at_get_longer_and_change_nothing(monkeypatch, global_scheduler):
     monkeypatch.setattr(executors, "LOOK", float("inf"))

@@ -74,6 +74,19 @@ def test_forecasts_of_the_past_take_what_was_requested_at_each_rate(tmp_path, mo
     assert found["start 5"] == found["start 95"] == pytest.approx(found["start"])
 
 
+def test_forecasts_of_the_past_tell_jobs_of_one_number_apart(tmp_path, monkeypatch):
+    """Each runs for what it requested, so that all is known."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{at // 2},{40 * at},1,{100 + at},{100 + at},{at}" for at in range(24)]
+    table = "\n".join(["job,arrival,size,runtime,requested_time,user", *rows])
+    (tmp_path / "log.csv").write_text(table + "\n")
+    words = "site", "--local", "fcfs", "--workload", "log.csv", "--set", "processors=1"
+    outcome = call("hindcast", *words, "--jobs", 9, "--futures", 2, "--json")
+    assert outcome.exit_code == 0
+    told = json.loads(outcome.stdout)
+    assert told["start"]["off_s"] == pytest.approx(0.0, abs=1e-6)
+
+
 def test_forecasts_of_the_past_refuse_what_they_do_not_know(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{40 * at},1,100,100,1" for at in range(24)]
