@@ -301,4 +301,4 @@ def _print(rows: Sequence[Mapping[str, Text]]) -> None:
         table.add_column(name, no_wrap=index == 0, overflow="fold")
     for row in rows:
         table.add_row(*row.values())
-    print_whole(table, Console())
+    print_whole(table, unfolded())

@@ -40,9 +40,10 @@ def report(results: tuple[str, ...], out: str) -> None:
     from experiments.run.files import check_file, new_file
     from experiments.sweeps.progress import telling
     from grid.errors import GridError
+    from grid.foreign import quoted
 
     if Path(out).suffix.lower() not in (".html", ".htm"):
-        raise GridError(f"{out}: accepted: a page that ends in .html")
+        raise GridError(f"out: found {quoted(out)}; accepted: a file that ends in .html")
     check_file(out, "report")
     with telling(f"writing {out}"):
         page = _page(results)

@@ -84,14 +84,14 @@ class Controls:
         if self._keyboard.missing:
             self._view.footer = [f"no keys: {self._keyboard.missing}"]
             return
-        pacing = self.pacing
+        pacing, back = self.pacing, ["Esc back"] * (self._view.shown != OVERVIEW)
         self._view.footer = [
             "PAUSED, space goes on" if pacing.paused else "space pauses",
+            *back,
             "s step",
             f"+ - {pacing.speed}",
             "? help",
             "j jobs",
             "c clusters",
             "arrows scroll",
-            "Esc back",
         ]

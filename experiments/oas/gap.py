@@ -97,7 +97,7 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
             str(len(each.round.jobs)),
             str(len(each.round.earlier)),
             *row,
-            f"{'' if measured.proven else '<= '}{measured.gap:.2%}",
+            f"{'' if measured.proven else '<= '}{100 * measured.gap:.2f} %",
         )
     console.print(table)
     if len(found) > ROUNDS_SHOWN:
@@ -106,8 +106,9 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
     told = summary(found, left_out)
     unproven = "<= " if told["proven"] < len(found) else ""
     most = "" if told["max_gap"] == told["max_gap_proven"] else "<= "
+    mean, largest = (f"{100 * told[name]:.2f} %" for name in ("mean_gap", "max_gap"))
     console.print(
-        f"mean gap {unproven}{told['mean_gap']:.2%}, largest {most}{told['max_gap']:.2%}; "
+        f"mean gap {unproven}{mean}, largest {most}{largest}; "
         f"optimum proven of {told['proven']:,} of {counted(len(found), 'round')}"
         + ("; <=: to the best bound" if told["proven"] < len(found) else "")
     )

@@ -172,7 +172,7 @@ class Paper(engine.Paper):
             )
             size = "none" if share is None else f"{share} %"
             yield (
-                f"| {size} | {found['makespan'] / DAY:.2f} | {found['compaction']:.1%} | "
+                f"| {size} | {found['makespan'] / DAY:.2f} | {100 * found['compaction']:.1f} % | "
                 f"{found['status']} | {found['wall_s']:.2f} | {counted} | {printed} |"
             )
         yield ""
@@ -192,6 +192,6 @@ class Paper(engine.Paper):
             yield (
                 f"| {workload.upper()} | {replay['makespan'] / DAY:.2f} | "
                 f"{ignored['planned'] / DAY:.2f} | {ignored['makespan'] / DAY:.2f} | "
-                f"{replay['saving']:.2%} |"
+                f"{100 * replay['saving']:.2f} % |"
             )
         yield ""

@@ -38,7 +38,7 @@ def print_forecast(
     for row in rows:
         sites = sorted(row["sites"].items(), key=lambda each: -each[1])
         sites += [("never", row["never"])] if row["never"] else []
-        where = ", ".join(f"{plain(name)} {share:.0%}" for name, share in sites)
+        where = ", ".join(f"{plain(name)} {100 * share:.0f} %" for name, share in sites)
         begins = "" if row["state"] == RUNNING else _within(row["start"], found.now)
         ends = _within(row["end"], found.now)
         name = plain(row["name"], 40)

@@ -45,7 +45,7 @@ class Silent:
 @pytest.mark.thorough
 def test_it_is_said_where_pb_says_no_more_than_mcp():
     words = ["quickstart", "--set", "jobs=40", "--replications", 2]
-    says = "PB, as planned says no more than MCP: each round, or the run, is of one job or on one"
+    says = "planned PB says no more than MCP: each round, or the run, is of one job or on one"
     assert says in " ".join(call(*words, "--set", "round_threshold=auto").output.split())
     alone = call("quickstart", "--set", "jobs=1", "--replications", 2).output
     assert " PB says no more than MCP: " in " ".join(alone.split())
@@ -55,7 +55,7 @@ def test_it_is_said_where_pb_says_no_more_than_mcp():
     assert "of one run, without an interval" in one
     assert "95 %" not in one
     in_rounds = call(*words, "--set", "mode=batch", "--set", "queue=20").output
-    assert "PB, as planned" in in_rounds
+    assert "planned PB" in in_rounds
     assert "says no more than MCP" not in " ".join(in_rounds.split())
 
 

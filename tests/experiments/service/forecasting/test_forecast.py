@@ -239,7 +239,7 @@ def test_users_are_told_when_jobs_start(grid, state, monkeypatch):
         assert (mine["job"], mine["name"], mine["state"]) == (6, "mine", "waiting")
         assert mine["start"]["50"] - dry["now"] > 100.0  # after the two others of two processors
         shown = call("submit", "--state", state, *words, "true").stdout
-        assert "A 100%" in shown
+        assert "A 100 %" in shown
         assert len(service.store.jobs()) == 5
         for number in range(1, 6):
             call("cancel", "--state", state, number)
