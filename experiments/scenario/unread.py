@@ -51,7 +51,8 @@ UNSEEN = {
 }
 """Parameters of jobs that change what no column of ``jobs.csv`` tells."""
 OF_JOBS = {*SYNTHETIC, *LOGS, *UNSEEN}
-OF_JOBS_AND_DEADLINES = {*OF_JOBS, "warmup", "assign_deadlines", *RATIOS, "service_classes"}
+OF_DEADLINES = {"assign_deadlines", *RATIOS, "service_classes"}
+OF_JOBS_AND_DEADLINES = {*OF_JOBS, "warmup", *OF_DEADLINES}
 OF_ARRIVALS = {"open": {"clusters", "nodes"}, "per-cluster": {"clusters"}}
 """Parameters of the platform that synthetic arrivals follow, by mode; in rounds, none."""
 OF_DRAWN_DEADLINES = {"speeds"}

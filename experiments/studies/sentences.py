@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from experiments.scenario.assignments import shown
-from experiments.scenario.unread import OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
+from experiments.scenario.unread import OF_DEADLINES, OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import (
     OF_CHOSEN,
     OWN_RATES,
@@ -17,7 +17,7 @@ from experiments.show.labels import (
     label,
 )
 from experiments.show.numbers import counted, listed
-from experiments.studies.definition import OF_ALL_JOBS
+from experiments.studies.definition import OF_ALL_JOBS, PLATFORM, SYNTHETIC
 from experiments.studies.effects import effects, from_to
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
@@ -135,10 +135,17 @@ def _of_other_jobs(outcome: StudyTables) -> str:
     of_jobs &= set().union(*read)
     names = [name for name, values in study.vary.items() if len(values) > 1 and name in of_jobs]
     scaled = SCALE in names
-    names = [name for name in names if name != SCALE]
+    of_deadlines = {*OF_DEADLINES, *OF_DRAWN_DEADLINES}
+    if [*outcome.provenance.get("windows", ())] != [SYNTHETIC]:  # logs are as they are
+        of_deadlines.add(PLATFORM)
+    of_deadlines &= {*names}
+    names = [name for name in names if name != SCALE and name not in of_deadlines]
     between = ["workloads"] if len(study.workloads) > 1 else []
     between += [f"values of {listed(names)}"] if names else []
     others = f", but for those between {listed(between)}" if between else ""
+    if of_deadlines:
+        varied = listed([name for name in study.vary if name in of_deadlines])
+        others += f"; the deadlines are others between values of {varied}"
     at_times = f"; the jobs arrive at other times between values of {SCALE}" if scaled else ""
     return others + at_times
 

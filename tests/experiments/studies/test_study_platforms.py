@@ -253,7 +253,7 @@ def test_links_of_platforms_mean_nothing_to_who_splits_no_job(tmp_path):
 def test_drawn_deadlines_are_others_where_the_slowest_cluster_is(tmp_path, rate, others):
     (tmp_path / "more.toml").write_text(_tables("AB") + _tables("C", f"rate = {rate}\n"))
     changes = [("assign_deadlines = false", "assign_deadlines = true"), ("three", "more")]
-    told = "but for those between values of platform"
+    told = "same jobs; the deadlines are others between values of platform"
     assert any(told in each for each in _ran(tmp_path, changes).sentences()) == others
 
 

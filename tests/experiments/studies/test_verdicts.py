@@ -85,7 +85,8 @@ def test_who_is_called_best_loses_to_nobody(waits):
         (
             "link_mbps = [1, 2]\nmax_deadline_ratio = [2, 5]\nload = [0.5, 0.9]",
             "policies and settings",
-            ", but for those between values of max_deadline_ratio and load.",
+            ", but for those between values of load; the deadlines are others between values of "
+            "max_deadline_ratio.",
         ),
         ("load = [0.5]", "policies", "."),
     ],
