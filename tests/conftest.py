@@ -16,6 +16,17 @@ MANY = 1000
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many workers there are unless told otherwise.
+
+    More than cores: a third of the time they wait for commands that they started.
+    """
+    from experiments.sweeps.starting import cores
+
+    return cores() * 3 // 2
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Have the quickest tests run first, on however many workers: what is thorough comes last."""

@@ -50,7 +50,7 @@ def outcome(model):
     return [records[name].tobytes() for name in (*OUTCOME, "predicted_time")], model.messages
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("local", LOCAL)
 @pytest.mark.parametrize("global_", TIMED)
 def test_times_of_rates_are_as_good_as_rates(global_, local):

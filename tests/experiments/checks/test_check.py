@@ -92,7 +92,7 @@ def checked(name, status):
 SLOW = {"oas": pytest.mark.slow}  # it optimises at nearly each arrival
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -111,7 +111,7 @@ def test_who_goes_by_logs_is_not_checked():
     assert got.stderr.splitlines()[-1].startswith("metasched: recorded: goes by what logs tell")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name",
     [

@@ -81,13 +81,14 @@ def test_one_that_is_good_in_another_process_too():
     assert verdicts("guesses_to_check:Good") == {}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("name", [*PREDICTORS, "guesses_to_check:Good", "guesses_to_check:Each"])
 def test_good_ones_pass(name):
     assert verdicts(name) == {}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("name", "check", "found"),

@@ -55,6 +55,7 @@ def tree(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("levels", [1, 2, 3])
 def test_what_a_run_tells(tree, levels):
     found = call("run", "tree.toml", "--set", f"levels={levels}", "--json", "--out", "r",

@@ -13,7 +13,7 @@ from tests.experiments.commands import call
 FILES = {kind: "toml" if kind == "scenario" else "py" for kind in KINDS}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_runs_and_passes_its_test(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -53,6 +53,7 @@ def gathering():
     return nothing, rows
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scenario", ["quickstart", "unequal", "late"])
 def test_gymnasium_finds_no_fault(scenario):
     """Of either kind of agent."""

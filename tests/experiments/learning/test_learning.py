@@ -79,7 +79,7 @@ def test_seeds_of_synthetic_jobs_are_apart():
     assert len(seeds[0]) == len(seeds[1]) == 8
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("agent", ["local", "global"])
 def test_what_is_learned_does_no_worse_where_it_was_learned(agent, tmp_path):
     """The whole command, with and without workers: the same file, bit by bit."""

@@ -140,6 +140,7 @@ CLAIMS_TRUE_WITH_EQUALITY = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("runs", [2, 3, 5])
 def test_of_forty_numbers_a_true_claim_seldom_fails(runs):
     draws, times = np.random.default_rng(runs), 400

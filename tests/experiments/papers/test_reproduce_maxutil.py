@@ -274,6 +274,7 @@ class Noisy(Outcome):
         return self._found.setdefault(point, self._random.uniform(0.2, 0.8, size=3))
 
 
+@pytest.mark.thorough
 def test_verdicts_follow_the_numbers():
     true = Given(lambda point: formula(point))
     assert verdicts.simulated_columns(true).word == "holds"

@@ -78,12 +78,14 @@ def chance(studies):
     return LEVEL + 3.3 * math.sqrt(LEVEL * (1 - LEVEL) / studies)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("windows", "policies"), [(6, 2), (6, 3), (12, 3)])
 def test_equal_policies_are_seldom_called_different(kind, windows, policies):
     assert share_called_different(kind, windows, policies, 300) <= chance(300)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("windows", [2, 3, 4, 5])
 @pytest.mark.parametrize("policies", [2, 5, 10])

@@ -314,7 +314,7 @@ def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
     assert "± 0: all runs came to the same there" in drawn.output
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("more", "random"),
     [
@@ -338,6 +338,7 @@ def test_only_runs_that_draw_nothing_are_said_not_to_be_random(more, random, tmp
     assert ("nothing is random here" in " ".join(got.stdout.split())) != random
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("drawn", [True, False])
 def test_replications_tell_that_muscle_has_no_deadlines_to_go_by(drawn, tmp_path):
     words = "--set", f"assign_deadlines={str(drawn).lower()}", "--replications", 2

@@ -137,6 +137,7 @@ page = SolaraViz(
         page.wait_for_selector("text=/[1-9]\\d* of 20 jobs done/")
 
 
+@pytest.mark.thorough
 def test_pages_of_tabs_that_are_gone_are_not_played_on():
     ended = subprocess.run([sys.executable, "-c", GONE], capture_output=True, text=True)
     assert ended.stdout.splitlines()[-1:] == ["30s True False"], ended.stderr
