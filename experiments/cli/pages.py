@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,17 +76,17 @@ def _as_runs(folders: Sequence[str]) -> Iterator[list[str]]:
 
 def _page(results: tuple[str, ...]) -> str:
     """Return the page on a study, or on runs."""
+    from experiments.run.result_files import FOLDER
     from grid.errors import GridError
 
     files = [each for each in results if os.path.isfile(each)]
+    known = f"{FOLDER}, or the file of a study"
     if not files:
-        from experiments.run.result_files import FOLDER
         from experiments.show.page import page_of
         from experiments.show.run_data import Ran
 
         for each in results:
             if not os.path.exists(each):
-                known = f"{FOLDER}, or the file of a study"
                 raise GridError(f"{each}: no such file or folder; accepted: {known}")
         with _as_runs(results) as runs:
             return page_of([Ran.read(each) for each in runs])
@@ -94,6 +94,9 @@ def _page(results: tuple[str, ...]) -> str:
         raise GridError(
             f"{files[0]}: found with others; accepted: a study alone, or folders of runs"
         )
+    with suppress(OSError), open(files[0], "rb") as file:  # else what follows says why
+        if file.read(6) != b"SQLite":
+            raise GridError(f"{files[0]}: found a file of another kind; accepted: {known}")
     from experiments.show.study_page import study_page
     from experiments.studies.outcome import StudyOutcome
 

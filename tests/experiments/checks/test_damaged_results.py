@@ -97,6 +97,10 @@ def test_what_is_no_result_at_all_is_told(tmp_path):
     for words in commands(tmp_path / "missing.db").values():
         assert "missing.db: no such f" in told(call(*words))
     assert told(call("report", tmp_path / "missing.db")).endswith(", or the file of a study")
+    (tmp_path / "jobs.csv").write_text("job\n")
+    assert told(call("report", tmp_path / "jobs.csv")).endswith(", or the file of a study")
+    unlike = told(call("report", tmp_path, "-o", "page"))
+    assert unlike == "metasched: out: found 'page'; accepted: a file that ends in .html"
 
 
 @pytest.mark.parametrize(("damage", "named"), SUMMARIES.values(), ids=SUMMARIES)
