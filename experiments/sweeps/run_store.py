@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,9 @@ class Kept:
 
     def _other(self, name: str, known: str | None, found: str) -> str:
         """Return in words that a parameter is not what it was."""
+        with suppress(ValueError, TypeError):  # of a database that somebody changed
+            within, before, now = _apart(json.loads(known or ""), json.loads(found))
+            name, known, found = f"{name}{within}", json.dumps(before), json.dumps(now)
         return (
             f"holds runs with {name} {known}; found {name} {found}; accepted: the same, or another "
             f"{self.place}"
@@ -119,6 +122,21 @@ class Kept:
 
     def _unusable(self, why: str) -> GridError:
         return GridError(f"{self._path}: {why}; accepted: a {self.place} that can be written to")
+
+
+def _apart(one: Any, other: Any) -> tuple[str, Any, Any]:
+    """Return where two values first differ, as deep in tables and lists as it can be told.
+
+    >>> _apart([{"name": "a"}, {"name": "b"}], [{"name": "a"}, {"name": "c"}])
+    (': 2: name:', 'b', 'c')
+    """
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        one, other = (dict(enumerate(each, 1)) for each in (one, other))
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        name = next(name for name in one if one[name] != other[name])
+        within, one, other = _apart(one[name], other[name])
+        return f": {name}{within or ':'}", one, other
+    return "", one, other
 
 
 def kept_of_paper(folder: Path, paper: str, **parameters: Any) -> Kept:

@@ -235,7 +235,7 @@ def test_a_misspelt_name_is_told_before_what_logs_lack(tmp_path):
     ("old", "new", "says"),
     [
         ("least = 4", "least = 5", None),
-        ("nodes = 20", "nodes = 21", 'holds runs with set {"nodes": 20}; found set'),
+        ("nodes = 20", "nodes = 21", "holds runs with set: nodes: 20; found set: nodes: 21; acc"),
         ('"easy"]', '"easy", "sjf"]', "holds runs with policies"),
         ('scenario = "site"', 'scenario = "site"\nseed = 9', "holds runs with seed 0"),
     ],
