@@ -57,7 +57,7 @@ class DynamicLeastLoadScheduler(GlobalScheduler):
 
     only_chooses, reads_components = True, False
     label = "DLL"
-    goes_by = "the least load: predicted work left of the jobs that it knows there, a processor"
+    goes_by = "the least load: predicted work left of the jobs that it knows there, per processor"
     paper = "muscle"
 
     @compiled()

@@ -13,12 +13,13 @@ from grid.kernel.state import REJECT, START, WAIT
 class NoShareScheduler(MetaScheduler):
     """No Share: each job on the cluster that it was submitted through, without co-allocation.
 
-    A job that was submitted through none is migrated; one larger than its cluster is rejected.
+    A job that was submitted through none goes where Migration Only would send it; one larger than
+    its cluster is rejected.
     """
 
     label = "NO-SHARE"
     splits, stays_home = False, True
-    homeless = "are migrated"
+    homeless = "go where migration-only would send them"
     largest = largest_whole
 
     @compiled()

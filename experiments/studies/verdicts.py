@@ -12,7 +12,7 @@ import pandas as pd
 
 from experiments.scenario.assignments import shown
 from experiments.show.comparing import rejected_more
-from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
+from experiments.show.labels import is_of_whole_run, label, scale_of, scale_of_difference, told
 from experiments.show.numbers import (
     PLAIN,
     POINTS,
@@ -311,11 +311,14 @@ def size_of(metric: str, difference: float, mean: float, half: float, signed: bo
 
     >>> size_of("mean_wait", -180.0, 600.0, 30.0), size_of("utilization", 0.2, 0.8, 0.05)
     ('-3.00 ± 0.50 min or -30.0 %', '+20.0 ± 5.0 percentage points')
+    >>> size_of("mean_wait", 14.0, 5400.0, 960.0)
+    '+0 ± 16 min or +0.3 %'
     """
     sign = "+" if signed and difference > 0 else ""
     if scale_of_difference(metric, PLAIN) is POINTS:
         return f"{sign}{POINTS.with_unit(difference, _half(half) or None)}"
-    size = f"{sign}{told(metric, difference, _half(half) or None)}"
+    scale = scale_of(metric, [difference, _half(half)])
+    size = f"{sign}{scale.with_unit(difference, _half(half) or None)}"
     if mean <= 0:
         return size
     share = signed_percent(difference / mean)

@@ -18,6 +18,7 @@ from grid.world.storage import Storage
 Indices = npt.NDArray[np.int64]
 
 TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "refused by the global scheduler"
+NOT_SPLIT = "larger than any cluster, and the global scheduler splits none"
 NEVER_PLACED = "larger than the global scheduler ever places"
 WITHDRAWN = "it was held or cancelled"
 """Why jobs leave that have not run."""
@@ -30,14 +31,16 @@ def why_rejected(storage: Storage, job: np.void) -> str:
     state, rooms = storage.state, storage.platform.sizes
     if job["times_row"] != BY_RATES:
         rooms = rooms[np.isfinite(storage.times[job["times_row"]])]
-    if job["size"] > (rooms.sum() if state.spans else rooms.max()):
+    if job["size"] > rooms.sum():
         return TOO_LARGE
+    if job["size"] > rooms.max() and not state.spans:
+        return NOT_SPLIT
     return NEVER_PLACED if job["size"] > state.largest else IMPOSSIBLE
 
 
 def at_arrival(why: str) -> bool:
     """Tell whether a job that was rejected for this was so as it arrived, whatever was free."""
-    return why in (TOO_LARGE, NEVER_PLACED)
+    return why in (TOO_LARGE, NOT_SPLIT, NEVER_PLACED)
 
 
 def _named(storage: Storage, slot: int) -> str:

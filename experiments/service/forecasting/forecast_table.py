@@ -10,7 +10,7 @@ from rich.console import Console, JustifyMethod
 from experiments.service.forecasting.forecast import Forecast
 from experiments.service.forecasting.run_times import ENOUGH
 from experiments.service.store import RUNNING, STARTING
-from experiments.show.numbers import counted, duration
+from experiments.show.numbers import counted, time_scale
 from experiments.show.tables import print_rows
 from grid.foreign import plain
 
@@ -33,22 +33,29 @@ def print_forecast(
         console.print("no job waits or runs, but perhaps held ones")
         return
     columns: dict[str, JustifyMethod] = {"job": "right", "name": "left", "state": "left"}
-    columns |= {"site": "left", "starts in": "right", "ends in": "right"}
+    columns["site"] = "left"
+    begins = columned(
+        [None if row["state"] == RUNNING else row["start"] for row in rows], found.now
+    )
+    ends = columned([row["end"] for row in rows], found.now)
+    columns |= {f"starts in{begins[0]}": "right", f"ends in{ends[0]}": "right"}
     shown = []
-    for row in rows:
+    for row, begin, end in zip(rows, begins[1], ends[1], strict=True):
         sites = sorted(row["sites"].items(), key=lambda each: -each[1])
         sites += [("never", row["never"])] if row["never"] else []
         where = ", ".join(f"{plain(name)} {100 * share:.0f} %" for name, share in sites)
-        begins = "" if row["state"] == RUNNING else _within(row["start"], found.now)
-        ends = _within(row["end"], found.now)
-        name = plain(row["name"], 40)
-        shown.append((str(row["job"]), name, row["state"], where, begins, ends))
+        shown.append((str(row["job"]), plain(row["name"], 40), row["state"], where, begin, end))
     print_rows(columns, shown, console)
     if len(rows) == len(found.jobs) > 1:
         there = [each for each in found.of_sites() if each["over"]]
         there = [each for each in there if each["over"]["95"] > found.now]
-        last = [f"{plain(each['site'])} in {_within(each['over'], found.now)}" for each in there]
-        if last:
+        if there:
+            unit, overs = columned([each["over"] for each in there], found.now)
+            unit = unit.removeprefix(", ")
+            last = [
+                f"{plain(each['site'])} in {over} {unit}"
+                for each, over in zip(there, overs, strict=True)
+            ]
             console.print(f"the last of them ends at {', '.join(last)}")
     if drained:
         console.print(f"drained, so that no job starts there: {plain(', '.join(drained), 200)}")
@@ -86,9 +93,17 @@ def _named(job: int, reasons: Mapping[int, str]) -> str:
     return f"{job} ({plain(reasons[job], 60)})" if job in reasons else str(job)
 
 
-def _within(times: dict[str, float] | None, now: float) -> str:
-    """Return the median of times from now on, and between which nine in ten are, if they differ."""
-    if times is None:
-        return ""
-    middle, first, last = (duration(max(0.0, times[each] - now)) for each in ("50", "5", "95"))
-    return middle if first == last else f"{middle} ({first} to {last})"
+def columned(times: Sequence[Mapping[str, float] | None], now: float) -> tuple[str, list[str]]:
+    """Return the unit of times from now on, behind a comma, and in it each with what is likely.
+
+    That is the median, and between which nine in ten are, if they differ; "" for none.
+    """
+    left = [
+        each and {name: max(0.0, each[name] - now) for name in ("50", "5", "95")} for each in times
+    ]
+    scale = time_scale(max((each["95"] for each in left if each), default=0.0))
+    told = []
+    for each in left:
+        middle, first, last = (scale.told(each[name]) if each else "" for name in ("50", "5", "95"))
+        told.append(middle if first == last else f"{middle} ({first} to {last})")
+    return f", {scale.unit}" if any(told) else "", told

@@ -232,11 +232,12 @@ def test_jobs_that_can_never_start_are_rejected_with_their_reasons(tmp_path):
         assert summary["jobs"]["rejected"] == len(expected)
         assert summary["rejected_jobs"] == expected
         nowhere = {"refused by the global scheduler": 2} if policy == "no-share" else {}
-        never = "can ever run" if policy == "no-share" else "the global scheduler ever places"
+        whole, placed = "any cluster, and the global scheduler splits none", "the global scheduler"
+        never = whole if policy == "no-share" else f"{placed} ever places"
         assert summary["rejections"] == {f"larger than {never}": 1} | nowhere
         if policy == "no-share":
             assert "3 jobs rejected: 2, 3, 5\n" in got.stdout
-            assert "  1: larger than can ever run\n" in got.stdout
+            assert f"  1: larger than {whole}\n" in got.stdout
             assert "  2: refused by the global scheduler\n" in got.stdout
         else:
             why = "larger than the global scheduler ever places"
@@ -255,7 +256,7 @@ def test_jobs_that_can_never_start_are_rejected_with_their_reasons(tmp_path):
     ]
     assert [event["reason"] for event in heard if event["event"] == "rejected"] == [
         "refused by the global scheduler",
-        "larger than can ever run",
+        f"larger than {whole}",
     ]
     explained = CliRunner().invoke(main, ["explain", str(out), "2"])
     assert "is rejected, refused by the global scheduler" in " ".join(explained.stdout.split())

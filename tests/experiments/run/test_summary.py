@@ -178,7 +178,9 @@ def test_every_rejected_job_is_listed():
     assert [row["cp"] for row in summary["clusters"]] == [None] * 4
     json.dumps(summary, allow_nan=False)
     assert len(result.rounds_table()) == 0
-    assert "1,500 jobs rejected, larger than can ever run: jobs 1, 2, 3," in printed(result)
+    assert "1,500 jobs rejected, larger than any cluster, and the global scheduler" in printed(
+        result
+    )
 
 
 def test_jobs_that_no_one_starts_are_not_lost_in_silence():

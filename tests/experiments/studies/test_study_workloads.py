@@ -257,11 +257,11 @@ def test_windows_that_runs_cannot_have_are_left_out_and_told(tmp_path):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize(("window", "jobs"), [("", 3), ('\nwindow = "1h"', 2)])
+@pytest.mark.parametrize("jobs", ["3 jobs", "2 jobs of 2 windows"])
 @pytest.mark.parametrize("prediction", ["requested", "exact"])
-def test_jobs_without_a_requested_time_are_told_once(tmp_path, window, jobs, prediction):
+def test_jobs_without_a_requested_time_are_told_once(tmp_path, jobs, prediction):
     changes = [
-        ("least = 4", f"least = 2{window}"),
+        ("least = 4", "least = 2" + '\nwindow = "1h"' * ("windows" in jobs)),
         ("[set]", f"[set]\nprediction = '{prediction}'"),
     ]
     path = _in_hours(tmp_path, [(4, True), (4, True), (1, True)], changes)
@@ -270,7 +270,7 @@ def test_jobs_without_a_requested_time_are_told_once(tmp_path, window, jobs, pre
         lines[without] = lines[without].removesuffix("9")
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     why = "expected to take the mean of all jobs that had ended by then, 1 h before the first had"
-    told = f"prediction requested: {jobs} jobs of mine without a requested time: {why}"
+    told = f"prediction requested: {jobs} of mine without a requested time: {why}"
     study = Study.load(path)
     assert study.notes == ([told] if prediction == "requested" else [])
     sentences = [*study.run(tmp_path / "out.db", 1, watch=Silent()).sentences()]
@@ -295,7 +295,7 @@ def test_whom_jobs_without_a_home_concern_is_told(tmp_path):
     told = (
         "workload mine: 400 jobs submitted through no cluster: under home over fcfs and home over "
         "easy they go where dll would send them; under no-share over fcfs and no-share over easy "
-        "they are migrated"
+        "they go where migration-only would send them"
     )
     assert told in Study.load(write_log_study(tmp_path, changes)).notes
 

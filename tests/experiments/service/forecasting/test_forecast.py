@@ -10,6 +10,7 @@ import pytest
 
 from agents.balancers import DynamicLeastLoadScheduler
 from experiments.service.forecasting import futures
+from experiments.service.forecasting.forecast_table import columned
 from experiments.service.forecasting.foretelling import forecast
 from experiments.service.forecasting.futures import Future, Present
 from experiments.service.forecasting.run_times import ENOUGH, RunTimes
@@ -309,3 +310,11 @@ def test_queues_of_sites_are_noted(grid, state):
             call("cancel", "--state", state, number)
         service.run(once=True)
         assert all(job.queued_at is None for job in service.store.jobs())
+
+
+def test_columns_of_forecasts_have_one_unit_each():
+    now, of = 100.0, ("50", "5", "95")
+    times = [dict(zip(of, (130.0, 130.0, 130.0), strict=True)), None]
+    times.append(dict(zip(of, (3700.0, 1900.0, 7300.0), strict=True)))
+    assert columned(times, now) == (", h", ["0.00833", "", "1 (0.5 to 2)"])
+    assert columned([None], now) == ("", [""])
