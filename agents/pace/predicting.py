@@ -182,7 +182,7 @@ def _sigma_and_factors(error: float | Sequence[float], clusters: int) -> tuple[f
     if factors.shape != (clusters,):
         raise GridError(
             f"prediction_error: found {len(factors)} factors; accepted: one number, or "
-            f"{clusters} factors, one for each cluster"
+            f"{clusters} of them, one for each cluster"
         )
     if not ((factors > 0) & (factors < math.inf)).all():
         raise GridError(f"prediction_error: found {[*error]!r}; accepted: factors above 0")  # type: ignore[misc]

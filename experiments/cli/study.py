@@ -52,6 +52,7 @@ def study(
 
     with telling("loading"):
         from experiments.show.numbers import counted
+        from experiments.studies.database import check_out
         from experiments.studies.study import Study
         from experiments.studies.telling import print_outcome
         from experiments.studies.undefined import failures
@@ -59,6 +60,7 @@ def study(
 
     with stdout_kept(as_json) as stdout:
         with going_on("the same command with --resume", Path(out)), users_code():
+            check_out(Path(out), resume)
             with telling(f"trying what {study} names, and compiling what is not compiled yet"):
                 loaded = Study.load(study)
             outcome = loaded.run(out, workers, dask, resume)

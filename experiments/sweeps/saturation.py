@@ -128,11 +128,11 @@ class Saturation:
         if low in tried and high in tried:
             where = f"between {low:.5g} and {high:.5g}"
         elif low in tried:
-            where = f"above {low:.5g}; up to {max(tried):.5g}, no load was found not to be borne"
+            where = f"above {low:.5g}; of loads above it, up to {max(tried):.5g}, runs did not tell"
             if max(tried) == low:
                 where = f"above {low:.5g}, the highest load that was tried"
         elif high in tried:
-            where = f"below {high:.5g}; down to {min(tried):.5g}, no load was found to be borne"
+            where = f"below {high:.5g}; of loads below it, to {min(tried):.5g}, runs did not tell"
             if min(tried) == high:
                 where = f"below {high:.5g}, the lowest load that was tried"
         else:

@@ -71,7 +71,11 @@ def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[s
     for name, cluster in mapping.items():
         within = [] if name in log.partitions else _within(name, log.partitions)
         if name not in log.partitions and not within:
-            accepted = f"those of {log.path}: {_listed(there)}" if there else "none: it has none"
+            accepted = (
+                f"those of {log.path}: {_listed(there)}"
+                if there
+                else f"none, for {log.path} has none"
+            )
             raise WorkloadError(f"partitions: found {quoted(name)}; accepted: {accepted}")
         for each in within:
             if each in ranges:

@@ -199,7 +199,7 @@ def test_a_cluster_that_seems_slow_is_avoided_and_one_that_seems_fast_preferred(
         ({"prediction_error": -0.1}, "prediction_error: found -0.1; accepted: from 0 to 5"),
         ({"prediction_error": math.nan}, "prediction_error: found nan; "),
         ({"prediction_error": LARGEST_SIGMA + 1}, "prediction_error: found 6.0; "),
-        ({"prediction_error": (1.0,)}, "prediction_error: found 1 factors; .* 3 factors"),
+        ({"prediction_error": (1.0,)}, "prediction_error: found 1 factors; .* 3 of them"),
         ({"prediction_error": (1.0, 0.0, 1.0)}, "prediction_error: found .*; accepted: factors"),
         ({"prediction_error": (1.0, math.nan, 1.0)}, "prediction_error: found .*; accepted"),
         ({"prediction": "learned"}, "'learned'; accepted: with a log whose jobs name a user"),

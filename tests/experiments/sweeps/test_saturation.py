@@ -89,8 +89,11 @@ def test_a_bracket_that_stays_wider_than_asked_for_says_so():
     ("growths", "says"),
     [
         ({0.5: 1, 0.75: 4}, "between 0.5 and 0.75"),
-        ({0.5: 1, 0.75: 1, 0.875: 0}, "above 0.75; up to 0.875, no load was found not to be borne"),
-        ({0.5: 4, 0.25: 4, 0.125: 0}, "below 0.25; down to 0.125, no load was found to be borne"),
+        (
+            {0.5: 1, 0.75: 1, 0.875: 0},
+            "above 0.75; of loads above it, up to 0.875, runs did not tell",
+        ),
+        ({0.5: 4, 0.25: 4, 0.125: 0}, "below 0.25; of loads below it, to 0.125, runs did not tell"),
         ({0.5: 1}, "above 0.5, the highest load that was tried"),
         ({0.5: 4}, "below 0.5, the lowest load that was tried"),
         ({0.5: 0, 0.75: 0}, "not found; of loads from 0.5 to 0.75 no runs told"),

@@ -74,7 +74,7 @@ def test_what_is_not_there_is_refused(tmp_path, mapping, says):
 def test_a_table_has_no_partitions(tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text("arrival,size,runtime\n0,1,1\n")
-    with pytest.raises(WorkloadError, match=r"found '1'; accepted: none: it has none$"):
+    with pytest.raises(WorkloadError, match=r"found '1'; accepted: none, for .* has none$"):
         read_log(path, CLUSTERS, partitions={"1": "C1"})
 
 
