@@ -114,14 +114,16 @@ def unscaled_series(several: Sequence[Mapping[str, Any]]) -> str:
     return f"{listed(names)}: {times}" if names else ""
 
 
-def before_joining(changes: Sequence[Mapping[str, Any]]) -> str:
+def before_joining(changes: Sequence[Mapping[str, Any]], platform: str = "") -> str:
     """Return in words how processors count until they join, if changes say that some do.
+
+    The changes are of a run's platform, or of one of those that vary, by its name.
 
     >>> before_joining([{"at": 5.0, "what": "fail"}]), before_joining([])
     ('', '')
     """
     joins = any(change.get("what") == "join" for change in changes)
-    return f"platform: {NOT_YET}" if joins else ""
+    return f"{f'platform {platform}'.rstrip()}: {NOT_YET}" if joins else ""
 
 
 def not_reached(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from experiments.show.labels import METRICS
 from experiments.show.numbers import counted, listed
 from experiments.studies.definition import PLATFORM, Definition
 from experiments.studies.platforms import (
+    by_platform,
     differ_in_links_alone,
     have_other_jobs,
     notes_of_platforms,
@@ -161,9 +161,11 @@ def of_runs(
         left_out.append(KNOWN_BEFORE)
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
-    planned = [each.to_dict()["platform"].get("changes", ()) for each in scenarios]
-    joining = {*map(before_joining, planned)} - {""}
-    changes = [*hidden, *joining, *times_in_logs(study, run)]
+    joining = [
+        before_joining(each[0].to_dict()["platform"].get("changes", ()), platform or "")
+        for platform, each in by_platform(run).items()
+    ]
+    changes = [*hidden, *filter(None, joining), *times_in_logs(study, run)]
     of_sites = idle_sites(study, workloads) + _of_warm_ups(study, scenarios)
     of_platforms = notes_of_platforms(run)
     return [*_of_policies(run, workloads), *of_platforms, *changes, *left_out, *of_sites]
@@ -316,10 +318,8 @@ def times_in_logs(study: Definition, run: Mapping[tuple[str, Any], Scenario]) ->
     of_logs = {which: each for which, each in run.items() if each.workload is not None}
     series = unscaled_series([each.to_dict()["parameters"] for each in of_logs.values()])
     lines = [series] if series else []
-    on: dict[str | None, list[Scenario]] = {}
-    for (_, (_, setting)), each in of_logs.items():
-        if each.platform.changes:
-            on.setdefault(json.loads(setting).get(PLATFORM), []).append(each)
+    changed = {which: each for which, each in of_logs.items() if each.platform.changes}
+    on = by_platform(changed)
     window = study.replications.window
     given = [each.to_dict()["parameters"] for of in on.values() for each in of]
     if given and (clock := clock_among(given, "" if window is None else "each window")):
@@ -341,5 +341,5 @@ def _late_changes(window: float, platform: str | None, replayed: Sequence[Scenar
         if late[factor]:
             of_all = f"{late[factor]:,} of {counted(len(changes), 'change')} of {which}"
             at = f" at load_factor {shown(factor)}" if differ else ""
-            lines.append(f"{of_all}: planned after the last arrival of a window{at}")
+            lines.append(f"{of_all}: planned after the last arrival of each window{at}")
     return lines

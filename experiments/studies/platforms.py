@@ -40,8 +40,10 @@ def platforms_of(study: Definition, where: Path) -> dict[str | None, Platform]:
         with blaming(f"{where}: vary: {PLATFORM}"):
             found[name] = read_platform(str(where.parent / name))
     given = study.vary.get(CAPACITIES) or [study.set.get(CAPACITIES, "auto")]
-    stated = [[link["capacity"] for link in each.to_dict()["links"]] for each in found.values()]
-    if "auto" in given or all(each == stated[0] for each in stated):
+    stated: dict[tuple[str, ...], set[float]] = {}
+    for link in [link for each in found.values() for link in each.to_dict()["links"]]:
+        stated.setdefault(tuple(sorted(link["between"])), set()).add(link["capacity"])
+    if "auto" in given or all(len(each) == 1 for each in stated.values()):
         return found
     return {name: replace(each, notes=(*each.notes, REPLACED)) for name, each in found.items()}
 
@@ -115,6 +117,16 @@ def why_unread(scenarios: Iterable[Scenario], stated: Stated) -> str:
     given = (each.with_parameters({CAPACITIES: 1.0}, PLATFORM) for each in scenarios)
     why = [idle(each, stated).get(CAPACITIES, "") for each in given]
     return why[0] if all(why) else ""
+
+
+def by_platform(
+    run: Mapping[tuple[str, Any], Scenario],
+) -> dict[str | None, list[Scenario]]:
+    """Return the scenarios of runs by the platform that varies, or all of them by None."""
+    found: dict[str | None, list[Scenario]] = {}
+    for (_, (_, setting)), each in run.items():
+        found.setdefault(json.loads(setting).get(PLATFORM), []).append(each)
+    return found
 
 
 def notes_of_platforms(run: Mapping[tuple[str, Any], Scenario]) -> Iterator[str]:

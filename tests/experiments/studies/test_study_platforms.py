@@ -30,7 +30,7 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     told = [
         "changes of the platform: at and until count from the start of each window, "
         "not of the log, and are not scaled by load_factor",
-        "1 of 2 changes of the platform: planned after the last arrival of a window",
+        "1 of 2 changes of the platform: planned after the last arrival of each window",
     ]
     assert loaded.notes == told
     outcome = loaded.run(tmp_path / "out.db", 1, watch=Silent())
@@ -300,8 +300,8 @@ def test_changes_that_come_in_no_window_are_told_of_each_platform(tmp_path):
     for name, at in (("two", 100), ("three", 400)):
         with (tmp_path / f"{name}.toml").open("a") as file:
             file.write(f'[[changes]]\ncluster = "B"\nwhat = "drain"\nat = {at}\nuntil = 500\n')
-    (line,) = [each for each in Study.load(study).notes if "last arrival of a window" in each]
-    late = "1 of 1 change of platform three.toml: planned after the last arrival of a window"
+    (line,) = [each for each in Study.load(study).notes if "last arrival of each window" in each]
+    late = "1 of 1 change of platform three.toml: planned after the last arrival of each window"
     assert line == late
 
 
@@ -320,3 +320,13 @@ def test_links_of_platforms_that_come_to_nothing_are_told(links, told, tmp_path)
     assert any(told in each for each in Study.load(study).notes)
     other = _growing(tmp_path, [platforms, ("latency = 0", "staging_data = 9")])
     assert not any("link" in each for each in Study.load(other).notes)
+    more = _growing(tmp_path, [("latency = 0", "link_mbps = 1000, staging_data = 9")])
+    assert not any("replaces" in each for each in Study.load(more).notes)  # a cluster more is all
+
+
+def test_it_is_told_which_platform_processors_are_to_join(tmp_path):
+    study = _growing(tmp_path)
+    with (tmp_path / "three.toml").open("a") as file:
+        file.write('[[changes]]\ncluster = "C"\nwhat = "join"\nat = 100\nprocessors = 2\n')
+    (line,) = [each for each in Study.load(study).notes if "to join" in each]
+    assert line.startswith("platform three.toml: processors that are to join count as idle")
