@@ -227,9 +227,10 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
             True,
         )
     if ran.restarted:
+        each = "each that finished" if summary.get("unfinished") else "each"
         yield Sentence(
             f"{ran.setbacks.capitalize()} threw jobs back {times(summary['metrics']['restarts'])}; "
-            f"the schedule shows the last start of each ({TIMES_OF_RESTARTED}).",
+            f"the schedule shows the last start of {each} ({TIMES_OF_RESTARTED}).",
             True,
         )
     some = summary.get("interrupted") or summary.get("unfinished") or not len(ran.waits)

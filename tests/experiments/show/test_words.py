@@ -213,6 +213,9 @@ def test_what_waits_are_after_failures_is_told(ran):
     assert "last start" not in words(ran)
     ran.summary["metrics"]["restarts"] = 2
     assert "waits: up to the last start of a job, what it ran in vain before included" in words(ran)
+    assert "the schedule shows the last start of each (waits:" in words(ran)
+    ran.summary["unfinished"] = 2
+    assert "the schedule shows the last start of each that finished (waits:" in words(ran)
 
 
 def test_rejected_jobs_are_told_to_be_among_those_that_missed_deadlines(ran):
