@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from experiments.checks.recomputed import Done, Numbers
 from experiments.checks.verdicts import Verdict
 from experiments.run.result_files import ResultFiles, read_electricity
+from experiments.show.numbers import counted
 from grid.metrics.energy import NAMES
 from grid.platform.energy import EnergySettings, Power, Series, powers
 from grid.platform.multicluster import Cluster
@@ -57,7 +58,7 @@ def electricity_verdicts(ran: Sequence[Done], result: ResultFiles) -> Iterator[V
     """
     table = read_electricity(result)
     if len(table):
-        of_what = f"{len(table):,} intervals of electricity.csv"
+        of_what = f"{counted(len(table), 'interval')} of electricity.csv"
         wrong = _wrong(ran, result, table.to_dict("records"))
         yield Verdict.of("electricity over time is right", wrong, of_what)
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from experiments.checks.verdicts import Verdict
 from experiments.run.result_files import ResultFiles, Row, measured_links, read_timeline
+from experiments.show.numbers import counted
 from grid.world.validation import at_arrival
 
 RELATIVE = 1e-9
@@ -30,7 +31,7 @@ def intervals_verdict(result: ResultFiles) -> Verdict:
     unchecked: tuple[str, ...] = () if known else ("waiting",)
     if measured_links(result.summary):  # of what they carried when, jobs do not tell
         unchecked += ("demand", "saturated")
-    of_what = f"{len(table):,} intervals of timeline.csv"
+    of_what = f"{counted(len(table), 'interval')} of timeline.csv"
     return Verdict.of("intervals are right", problems, of_what, unchecked)
 
 

@@ -172,7 +172,7 @@ def plans(scheduler: str, places: Sequence[Place]) -> Line:
     """Tell of several plans, one after the other, in which a job had its places."""
     first, last = places[0].time, places[-1].time
     best, worst = (choose(each.place for each in places) for choose in (min, max))
-    when = f"by {instant(last)} {scheduler} plans anew"
+    when = f"until {instant(last)} {scheduler} plans anew"
     times = "once" if len(places) == 1 else f"{len(places):,} times"
     where = ordinal(best) if best == worst else f"{ordinal(best)} to {ordinal(worst)}"
     return Line(first, [f"{when} {times}", f"and the job is {where} of those waiting"])

@@ -234,7 +234,7 @@ def test_many_plans_are_summed_up():
     assert best < worst
     assert one == "TITAN C1 plans it 1st of 1 waiting"
     assert many == (
-        f"by {instant(plans[-2][0])} TITAN C1 plans anew {len(plans) - 2} times, "
+        f"until {instant(plans[-2][0])} TITAN C1 plans anew {len(plans) - 2} times, "
         f"and the job is {ordinal(best)} to {ordinal(worst)} of those waiting"
     )
     assert other == f"TITAN C1 plans it {ordinal(plans[-1][1])} of 29 waiting"
