@@ -126,7 +126,7 @@ def test_the_search_for_the_maximal_utilizations(tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.sweeps.saturation._observe", None)
     again = call(*words)
     assert again.exit_code == 0
-    told_of_ls = f"{of_ls['low']:.4f}-{of_ls['high']:.4f}*  0.9141-0.9453  0.9286"
+    told_of_ls = f"{of_ls['low']:.4f}-{of_ls['high']:.4f}*  0.9297-0.9375  0.9286"
     assert told_of_ls in again.stdout
     note = " ".join(again.stdout.split())
     assert "found: by 8 runs of 3,000 jobs at each load" in note

@@ -327,9 +327,9 @@ def test_it_is_said_why_no_deadline_is_drawn(local, parameters, why):
 )
 def test_jobs_that_have_no_home_are_told(parameters, share, tmp_path):
     line = "workload: {} submitted through no cluster: under {} they {}"
-    home, migrated = ("home", "go where dll would send them"), ("no-share", "are migrated")
-    for policy, then in (home, migrated):
+    for policy, other in (("home", "dll"), ("no-share", "migration-only")):
         found = told({"mode": "open", **parameters}, global_scheduler=policy)
+        then = f"go where {other} would send them"
         assert line.format(f"{share} of the jobs", policy, then) in found
     found = told({"mode": "open", **parameters}, global_scheduler="dll")
     assert not any("no cluster" in each for each in found)
@@ -341,7 +341,7 @@ def test_jobs_that_have_no_home_are_told(parameters, share, tmp_path):
         main, ["run", "quickstart", "--workload", str(tmp_path / "jobs.csv"), "--global", "home",
                "--local", "fcfs", "--set", "local_share=0"],
     )  # fmt: skip
-    assert line.format("2 jobs", *home) in done.stderr
+    assert line.format("2 jobs", "home", "go where dll would send them") in done.stderr
 
 
 @pytest.mark.parametrize(

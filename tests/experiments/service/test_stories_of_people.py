@@ -301,7 +301,7 @@ def test_what_a_site_says_of_a_job_is_in_its_story(grid, state):
             f"given to sites that do not start them as things are: job 1 ({why}) medians"
             in " ".join(shown.split())
         )
-        assert "never 100%" in shown
+        assert "never 100 %" in shown
         site.news = before
         until(service, lambda: service.store.job(1).state == "running")
         assert service.store.job(1).why == ""

@@ -185,7 +185,7 @@ def test_a_load_of_which_part_is_rejected_is_no_utilization(tmp_path):
     assert "rejected: up to " in shown.stdout
     told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
     assert told["high"] is None
-    line = f"maximal load offered, with what was rejected of it: above {told['low']:.5g}; up to "
+    line = f"maximal load offered, with what was rejected of it: above {told['low']:.5g}; of "
     assert line in shown.stdout
     for each in told["rejected"]:
         assert (each["jobs"], each["work"]) == pytest.approx((0.2, 0.35), abs=0.04)
@@ -217,7 +217,7 @@ def test_the_command_tells_what_it_finds():
     assert {"load", "growth", "ci95", "verdict"} == set(told["loads"][0])
     shown = CliRunner().invoke(main, words)
     assert told["high"] == 1  # which is not tried
-    assert f"maximal utilization: above {told['low']:.5g}; up to 0.875, no load" in shown.stdout
+    assert f"maximal utilization: above {told['low']:.5g}; of loads above" in shown.stdout
 
 
 @pytest.mark.parametrize(
