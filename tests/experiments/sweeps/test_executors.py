@@ -96,6 +96,7 @@ def and_interrupt(pool, *task):
     return future
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which may be ignored here
     ProcessPoolExecutor.submit = and_interrupt
     try:
         with local_workers(2, int):
