@@ -325,7 +325,7 @@ def shares(
         names = most[:MOST_CURVES].to_list()
         texts = [f"{name} {each or 'unknown'}" for each in names]
         for at in told:
-            codes = pd.Categorical(runs[at].jobs[name], names).codes.astype(np.int64)
+            codes = pd.Index(names).get_indexer(runs[at].jobs[name]).astype(np.int64)
             codes[codes < 0] = len(names)
             found[at][name] = texts + ["all others"] * (len(most) > len(names)), codes
     return found

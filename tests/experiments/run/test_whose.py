@@ -99,6 +99,12 @@ def test_the_same_users_are_shown_of_several_runs(out):
     assert shares([one])[0]["user"][0] == names[::-1]
 
 
+def test_beyond_those_who_used_most_all_others_are_one(out, monkeypatch):
+    monkeypatch.setattr("experiments.show.run_data.MOST_CURVES", 1)
+    names, codes = shares([Ran.read(out)], ["account"])[0]["account"]
+    assert (names, codes.tolist()) == (["account physics", "all others"], [0, 1, 0])
+
+
 def test_those_whose_jobs_were_all_rejected_have_used_nothing(out):
     ran = Ran.read(out)
     ran.jobs.loc[1, ["start", "finish"]] = np.nan
