@@ -34,13 +34,13 @@ def print_forecast(
         return
     columns: dict[str, JustifyMethod] = {"job": "right", "name": "left", "state": "left"}
     columns["site"] = "left"
-    begins = columned(
-        [None if row["state"] == RUNNING else row["start"] for row in rows], found.now
-    )
-    ends = columned([row["end"] for row in rows], found.now)
-    columns |= {f"starts in{begins[0]}": "right", f"ends in{ends[0]}": "right"}
+    starts = [None if row["state"] == RUNNING else row["start"] for row in rows]
+    of_starts, begins = columned(starts, found.now)
+    of_ends, ends = columned([row["end"] for row in rows], found.now)
+    for head, unit in (("starts in", of_starts), ("ends in", of_ends)):
+        columns[f"{head}, {unit}" if unit else head] = "right"
     shown = []
-    for row, begin, end in zip(rows, begins[1], ends[1], strict=True):
+    for row, begin, end in zip(rows, begins, ends, strict=True):
         sites = sorted(row["sites"].items(), key=lambda each: -each[1])
         sites += [("never", row["never"])] if row["never"] else []
         where = ", ".join(f"{plain(name)} {100 * share:.0f} %" for name, share in sites)
@@ -51,7 +51,6 @@ def print_forecast(
         there = [each for each in there if each["over"]["95"] > found.now]
         if there:
             unit, overs = columned([each["over"] for each in there], found.now)
-            unit = unit.removeprefix(", ")
             last = [
                 f"{plain(each['site'])} in {over} {unit}"
                 for each, over in zip(there, overs, strict=True)
@@ -94,7 +93,7 @@ def _named(job: int, reasons: Mapping[int, str]) -> str:
 
 
 def columned(times: Sequence[Mapping[str, float] | None], now: float) -> tuple[str, list[str]]:
-    """Return the unit of times from now on, behind a comma, and in it each with what is likely.
+    """Return the unit of times from now on, and in it each with what is likely.
 
     That is the median, and between which nine in ten are, if they differ; "" for none.
     """
@@ -106,4 +105,4 @@ def columned(times: Sequence[Mapping[str, float] | None], now: float) -> tuple[s
     for each in left:
         middle, first, last = (scale.told(each[name]) if each else "" for name in ("50", "5", "95"))
         told.append(middle if first == last else f"{middle} ({first} to {last})")
-    return f", {scale.unit}" if any(told) else "", told
+    return scale.unit if any(told) else "", told

@@ -316,5 +316,5 @@ def test_columns_of_forecasts_have_one_unit_each():
     now, of = 100.0, ("50", "5", "95")
     times = [dict(zip(of, (130.0, 130.0, 130.0), strict=True)), None]
     times.append(dict(zip(of, (3700.0, 1900.0, 7300.0), strict=True)))
-    assert columned(times, now) == (", h", ["0.00833", "", "1 (0.5 to 2)"])
+    assert columned(times, now) == ("h", ["0.00833", "", "1 (0.5 to 2)"])
     assert columned([None], now) == ("", [""])
