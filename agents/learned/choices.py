@@ -1,6 +1,7 @@
 """Global schedulers that send each job where a score that was learned is lowest.
 
-The score of a cluster is a weighted sum of `TERMS`, of what brokers know, and what units add.
+The score of a cluster is a weighted sum of `TERMS`, of what brokers know, and what units add. One
+that was cloned may also weigh where jobs were submitted (`OF_CLONES`).
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ TERMS = {
     "fits": "e",
     "share": "s",
 }
-"""Terms of the score of a cluster, by name."""
+"""Terms of the score of a cluster, by name: what environments show, and units may read."""
 COUNT = len(TERMS)
+HOME = "home"
+OF_CLONES = TERMS | {HOME: "o"}
+"""Those that clones weigh."""
 SYMBOLS = (
     "t: predicted time of the job there, s; l: load, s; q: jobs that wait there; "
     "f: share of its processors that are free; e: 1 if the job fits in these, else 0; s: share of "
-    "its processors that the job needs"
+    "its processors that the job needs; o: 1 if the job was submitted through it, else 0"
 )
 
 FIRST = {"time-load": 1.0}
@@ -45,8 +49,8 @@ class LearnedChoice(GlobalScheduler):
     only_chooses, reads_components = True, False
     uses_deadlines = False
     label = "LEARNED"
-    weights: ClassVar[Floats] = np.zeros(len(TERMS))
-    """Of `TERMS`, then those of units (`numbers_of`)."""
+    weights: ClassVar[Floats] = np.zeros(len(OF_CLONES))
+    """Of `TERMS`, then those of units (`numbers_of`), then that of `HOME`."""
 
     def memory(self) -> Floats:
         """Return a copy of the weights."""
@@ -56,7 +60,7 @@ class LearnedChoice(GlobalScheduler):
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
         """Choose the cluster of the lowest score; of equals, the one of lowest index."""
         best, least = WAIT, np.inf
-        units = (len(memory) - COUNT) // (2 + COUNT)
+        units, of_home = (len(memory) - 1 - COUNT) // (2 + COUNT), memory[-1]
         for cluster in range(known.clusters):
             if job.size > known.up[cluster]:
                 continue
@@ -72,6 +76,8 @@ class LearnedChoice(GlobalScheduler):
                 job.size / size,
             )
             score = weighed(memory.ctypes.data, units, terms)
+            if cluster == job.origin:
+                score += of_home
             if score < least or best == WAIT:
                 best, least = cluster, score
         return best
@@ -82,7 +88,7 @@ class _Choosing(type):
 
 
 def choosing(weights: Mapping[str, float], units: Sequence[Unit] = ()) -> type[GlobalScheduler]:
-    """Return a global scheduler that scores clusters by weights of `TERMS`, and by units.
+    """Return a global scheduler that scores clusters by weights of `OF_CLONES`, and by units.
 
     Its ``weights`` are an array, whose numbers may be changed between runs.
     """
@@ -90,7 +96,7 @@ def choosing(weights: Mapping[str, float], units: Sequence[Unit] = ()) -> type[G
         "__doc__": LearnedChoice.__doc__,
         "__module__": __name__,
         "given": (dict(weights), tuple(units)),
-        "weights": numbers_of(weights, units, TERMS),
+        "weights": np.append(numbers_of(weights, units, TERMS), float(weights.get(HOME, 0.0))),
     }
     made: Any = _Choosing("LearnedChoice", (LearnedChoice,), own)
     return made

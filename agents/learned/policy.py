@@ -100,6 +100,11 @@ class LearnedPolicy(BaseModel):
     @property
     def terms(self) -> dict[str, str]:
         """The terms that there are, by name."""
+        return ranks.TERMS if self.agent == "local" else choices.OF_CLONES
+
+    @property
+    def searched(self) -> dict[str, str]:
+        """Those whose weights are learned by trying them."""
         return ranks.TERMS if self.agent == "local" else choices.TERMS
 
     @property
@@ -121,8 +126,8 @@ class LearnedPolicy(BaseModel):
         return f"{told} + what a network of {units} unit{'s' * (units > 1)} adds"
 
     def with_numbers(self, numbers: Floats) -> LearnedPolicy:
-        """Return it with other weights and units, from the array that its scheduler has of them."""
-        weights, units = units_of(numbers, self.terms)
+        """Return it with other weights of what is searched and units, from an array of these."""
+        weights, units = units_of(numbers, self.searched)
         read = [{name: unit.weights[name] for name in self.of_units} for unit in units]
         found = tuple(replace(unit, weights=of) for unit, of in zip(units, read, strict=True))
         return self.model_copy(update={"weights": weights, "units": found})

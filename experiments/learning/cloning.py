@@ -218,9 +218,10 @@ def _sent(lesson: Lesson, teacher: str) -> Iterator[Decision]:
         went.setdefault(job, deque()).append(names.get(cluster, -1))
     play = Play(run_of, [GLOBAL], Rules())
     play.begin(lesson.seed, None)
-    assert play.episode is not None
+    episode = play.episode
+    assert episode is not None
     played: list[Records] = []
-    play.episode.world.log.consumers.append(played.append)
+    episode.world.log.consumers.append(played.append)
     while play.asked:
         seen = play.seen(GLOBAL)
         allowed = seen["action_mask"][:-1].astype(bool)
@@ -229,7 +230,9 @@ def _sent(lesson: Lesson, teacher: str) -> Iterator[Decision]:
         if chosen < 0 or not allowed[chosen]:  # it was rejected, or sent again, as from failures
             play.act({GLOBAL: int(seen["action_mask"].argmax())})
             continue
-        yield Decision(of_clusters(seen), allowed, chosen)
+        slot = episode.scheduler.asked
+        home = np.arange(len(allowed)) == episode.world.tables.slots["origin"][slot]
+        yield Decision(np.column_stack([of_clusters(seen), home]), allowed, chosen)
         play.act({GLOBAL: chosen})
     starts = [each for records in played for each in records["start"].tolist()]
     if not np.array_equal(np.sort(starts), np.sort(done["start"]), equal_nan=True):

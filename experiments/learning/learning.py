@@ -145,7 +145,7 @@ def learn(
         first = trainer.with_network(first)
     lessons = Lessons.of(scenario, seed, window)
     trial = Trial(first, lessons.training, metric)
-    start = numbers_of(first.weights, first.units, first.terms)
+    start = numbers_of(first.weights, first.units, first.searched)
     begun = Generation(start, trial.loss(start))  # which compiles, and refuses what is amiss
     check_held_out(lessons, first, metric)
     size, steps = population_of(len(start)), steps or STEPS[method]

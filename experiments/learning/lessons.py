@@ -155,7 +155,7 @@ class Trial:
 
     def loss(self, weights: Floats) -> float:
         """Return the mean of the metric over all runs with other weights, the lower the better."""
-        self._weights[:] = weights
+        self._weights[: len(weights)] = weights
         values = [value_of(lesson, self.metric) for lesson in self._lessons]
         mean = math.fsum(values) / len(values)
         return -mean if self.metric in MORE_IS_BETTER else mean

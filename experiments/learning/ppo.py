@@ -50,15 +50,15 @@ class _Scores(nn.Module):  # type: ignore[misc]
 
     def __init__(self, begun: LearnedPolicy, sample: Floats) -> None:
         super().__init__()
-        count = len(begun.terms)
+        count = len(begun.searched)
         self.latent_dim_pi, self.latent_dim_vf = 1, 32
         of_each = torch.tensor(sample.std(axis=0)).float()
         self.scale = torch.where(of_each > 0.0, of_each, 1.0)
         self.mean = torch.tensor(sample.mean(axis=0)).float()
-        weights = torch.tensor(array_of(begun.weights, begun.terms)).float()
+        weights = torch.tensor(array_of(begun.weights, begun.searched)).float()
         self.formula = nn.Parameter(weights * self.scale)
         self.hidden, self.gains = nn.Linear(count, UNITS), nn.Parameter(torch.zeros(UNITS))
-        self.read = torch.tensor([float(name in begun.of_units) for name in begun.terms])
+        self.read = torch.tensor([float(name in begun.of_units) for name in begun.searched])
         self.each = nn.Sequential(nn.Linear(count, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh())
         self.all = nn.Sequential(nn.Linear(65, 32), nn.Tanh())
 

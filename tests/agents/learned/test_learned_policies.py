@@ -12,7 +12,7 @@ import pytest
 
 from agents.learned import choices, ranks
 from agents.learned.policy import LearnedPolicy, Lessons, read
-from agents.learned.units import Unit, numbers_of
+from agents.learned.units import Unit
 from agents.registry import global_scheduler, local_scheduler
 from experiments.run import run
 from experiments.scenario.scenario import Scenario
@@ -131,9 +131,12 @@ def test_a_score_weighs_what_brokers_know():
         k["free"], k["waiting"] = rng.integers(0, k["up"] + 1), rng.integers(0, 9, 4)
         k["load"] = rng.exponential(1e4, 4)
         slots["size"], slots["predicted_runtime"] = rng.integers(1, 32), rng.exponential(1e4)
-        weights = rng.normal(size=len(choices.TERMS))
+        slots["origin"] = rng.integers(-1, 4)
+        weights = rng.normal(size=len(choices.OF_CLONES))
         units = network_of(rng, choices.TERMS)
-        numbers = numbers_of(dict(zip(choices.TERMS, weights, strict=True)), units, choices.TERMS)
+        numbers = choices.choosing(
+            dict(zip(choices.OF_CLONES, weights, strict=True)), units
+        ).weights
         size, runtime = slots["size"].item(), slots["predicted_runtime"].item()
         scores = {}
         for c in range(4):
@@ -148,8 +151,9 @@ def test_a_score_weighs_what_brokers_know():
                 "free": k["free"][c] / k["size"][c],
                 "fits": float(size <= k["free"][c]),
                 "share": size / k["size"][c],
+                "home": float(slots["origin"].item() == c),
             }
-            assert [*terms] == [*choices.TERMS]
+            assert [*terms] == [*choices.OF_CLONES]
             scores[c] = float(weights @ [*terms.values()]) + added_by(units, terms)
         expected = min(scores, key=scores.__getitem__) if scores else -1
         assert asked(known, slots, numbers) == expected

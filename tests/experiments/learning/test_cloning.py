@@ -56,7 +56,7 @@ def cloned(tmp_path, *words, teacher="dll", jobs=150):
 
 def test_the_clone_of_the_least_loaded_is_that(tmp_path):
     told, policy = cloned(tmp_path)
-    assert told["weights"] == dict.fromkeys(choices.TERMS, 0.0) | {"load": 1.0}
+    assert told["weights"] == dict.fromkeys(choices.OF_CLONES, 0.0) | {"load": 1.0}
     assert told["formula"] == policy.formula == "log(1 + l)"
     assert (told["teacher"], told["training"]["runs"], told["held_out"]["runs"]) == ("dll", 8, 8)
     assert told["training"]["decisions"] == 8 * 150
@@ -71,6 +71,15 @@ def test_the_clone_of_the_least_loaded_is_that(tmp_path):
         for kind in (policy.scheduler(), DynamicLeastLoadScheduler)
     )
     assert one.equals(other)
+
+
+@pytest.mark.thorough
+def test_the_clone_of_home_knows_where_jobs_were_submitted(tmp_path):
+    told, policy = cloned(tmp_path, teacher="home", jobs=60)
+    sought = {name for name, weight in policy.weights.items() if weight}
+    assert sought == {"home", "load"}  # for those that were submitted nowhere go as by dll
+    assert policy.formula.endswith(" log(1 + l) - o")
+    assert told["held_out"]["agreed"] == told["held_out"]["same_starts"] == 1.0
 
 
 @pytest.mark.sampled(2)
@@ -137,9 +146,9 @@ def test_what_its_terms_do_not_tell_is_told(tmp_path):
 def test_terms_are_those_that_compiled_scores_have():
     """As they come back from an observation, of 32 bits, in runs with news of any age."""
     rng, count = np.random.default_rng(3), 0
-    weights = rng.normal(size=(6, len(choices.TERMS)))
+    weights = rng.normal(size=(6, len(choices.OF_CLONES)))
     for row in weights:
-        kind = choices.choosing(dict(zip(choices.TERMS, row.tolist(), strict=True)))
+        kind = choices.choosing(dict(zip(choices.OF_CLONES, row.tolist(), strict=True)))
         scenario = Scenario.load("quickstart").changed(
             mode="open", jobs=60, latency=5, load=0.9, local_scheduler="easy"
         )

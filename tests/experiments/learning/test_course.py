@@ -20,14 +20,14 @@ def policy_of(agent, units, seed=1):
         return {name: float(rng.normal()) for name in terms}
 
     network = [Unit(float(rng.normal()), 0.5, drawn(first.of_units)) for _ in range(units)]
-    weights = {"time": 1.0, "arrival": 0.3} if agent == "local" else drawn(first.terms)
+    weights = {"time": 1.0, "arrival": 0.3} if agent == "local" else drawn(first.searched)
     return first.model_copy(update={"weights": weights, "units": tuple(network)})
 
 
 def scores_of(policy, rows):
     """Return what a network says of rows of terms, written plainly."""
-    numbers = numbers_of(policy.weights, policy.units, policy.terms)
-    count = len(policy.terms)
+    numbers = numbers_of(policy.weights, policy.units, policy.searched)
+    count = len(policy.searched)
     own, units = numbers[:count], numbers[count:].reshape(-1, 2 + count)
     found = rows @ own
     for gain, bias, *weights in units:

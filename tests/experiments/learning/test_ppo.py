@@ -69,7 +69,7 @@ def test_the_numbers_of_a_network_say_what_it_does(agent):
 
     rng = np.random.default_rng(3)
     policy = policy_of(agent, 0)
-    terms = len(policy.terms)
+    terms = len(policy.searched)
     sample = rng.lognormal(2.0, 1.0, (300, terms))
     torch.manual_seed(1)
     net = ppo._Scores(policy, sample)
