@@ -67,15 +67,30 @@ def _distinct(outcome: StudyTables, parameter: str, rows: pd.DataFrame) -> list[
 def _in_between(outcome: StudyTables, parameter: str, cases: list[pd.DataFrame]) -> str:
     """Return what the first and the last value of a parameter hide: cases are of all two values."""
     names = {cell(value): shown(value) for value in outcome.study.vary[parameter]}
-    turns = [found for case in cases if (found := _turns(names, case))]
-    if not turns:
+    told = [_turns(names, case) for case in cases]
+    if not (turns := [found for found in told if found]):
         rows = pd.concat(cases)
         first, *_, last = names
         ends = (rows["from"] == first) & (rows["to"] == last)
         differ = rows[["lower", "higher"]].any(axis=1)
         return ", but not in between" if differ.any() and not differ[ends].any() else ""
     what = turns[0] if len({*turns}) == 1 else "it goes up or down in between"
-    return f", but {what}{'' if len(cases) == 1 else f' in {len(turns)} of {len(cases)} cases'}"
+    if len(cases) == 1:
+        return f", but {what}"
+    firsts = pd.concat([case.iloc[:1] for case in cases])
+    return f", but {what} {_in_cases(outcome, firsts, np.array([*map(bool, told)]))}"
+
+
+def _in_cases(outcome: StudyTables, rows: pd.DataFrame, those: Any) -> str:
+    """Return in how many of several cases something is so, of which there is a row each."""
+    told = f"in {those.sum()} of {len(rows)} cases"
+    if those.sum() > 1:
+        return told
+    one, where = rows[those].iloc[0], []
+    for name in (name for name in outcome.where if rows[name].nunique() > 1):
+        values = {cell(value): shown(value) for value in outcome.study.vary.get(name, ())}
+        where.append(f"{name} {values[one[name]]}" if values else str(one[name]))
+    return f"{told} ({', '.join(where)})"
 
 
 def _turns(names: dict[Any, str], rows: pd.DataFrame) -> str:
@@ -151,7 +166,7 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
         if others.sum() == 1 and some == "the others":
             some = "the other"
         but = f", and may change in {some}, by {_range(metric, rows[others])}"
-    return f"{verb} by {_range(metric, rows[sure])} in {sure.sum()} of {len(rows)} cases{but}"
+    return f"{verb} by {_range(metric, rows[sure])} {_in_cases(outcome, rows, sure)}{but}"
 
 
 def _range(metric: str, rows: pd.DataFrame) -> str:

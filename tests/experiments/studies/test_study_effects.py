@@ -190,8 +190,8 @@ def test_what_ends_hide_is_told_of_the_cases_that_have_it(tmp_path):
     both = "rises from 1 to 2 and falls from 2 to 3"
     assert [line for line in told.sentences() if line.startswith("From link")] == [
         f"From link_mbps 1 to 3, mean turnaround of {policy} over fcfs stays the same, but {both} "
-        f"in {often} of 2 cases."
-        for policy, often in (("ect", 1), ("dll", 2))
+        f"in {often}."
+        for policy, often in (("ect", "1 of 2 cases (latency 5)"), ("dll", "2 of 2 cases"))
     ]
 
 
@@ -329,7 +329,7 @@ def test_what_may_change_is_told_beside_what_surely_does(tmp_path):
     assert (rows["difference"].abs() > rows["half_width"]).all()
     line = next(each for each in outcome.sentences() if each.startswith("From latency 0 to 5,"))
     assert "of ect over fcfs changes by +" in line or "ect over fcfs" in line
-    assert " in 1 of 2 cases, and may change in the other, by +" in line
+    assert " in 1 of 2 cases (load 0.5), and may change in the other, by +" in line
 
 
 def test_only_queues_of_the_pairs_count_as_grown(tmp_path):
