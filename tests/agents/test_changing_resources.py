@@ -31,6 +31,7 @@ PAIRS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sampled(7)
 @PAIRS
 @pytest.mark.parametrize("mode", ["open", "batch"])
 @pytest.mark.parametrize("loss", [0.0, 0.2])
@@ -154,6 +155,7 @@ BEREFT = pytest.mark.parametrize(
 )  # fmt: skip
 
 
+@pytest.mark.sampled(6)
 @BEREFT
 @pytest.mark.parametrize(("loss", "latency"), [(0.0, 0.3), (0.3, 0.0), (0.3, 2.0)])
 def test_all_jobs_end_that_a_cluster_can_hold_which_is_left(global_, platform, loss, latency):

@@ -185,7 +185,7 @@ def replayed(traces, name, local, count):
     assert_as_plain(model.world.log.records(), 0, LOGS[name], local)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LOGS)
 @pytest.mark.parametrize("local", DISCIPLINES)
 def test_the_beginning_of_a_real_log(traces, name, local):

@@ -91,6 +91,7 @@ def plain_starts(rows, processors, service, settings):
     return [job.start for job in jobs]
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("half_life", [30.0, 1e5])
 @pytest.mark.parametrize("service", SERVICES)

@@ -41,6 +41,7 @@ def loaded(*lines):
     return done.stdout.strip()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("first", ["", NO_SCIPY])
 def test_what_mesa_imports_for_tables_and_spaces_comes_when_it_is_used(first):
     found = loaded(first, "import agents.model, agents.registry, grid.world.records", LATER, USED)

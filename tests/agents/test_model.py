@@ -50,7 +50,7 @@ def look_at_everything(model):
     [str(message) for message in model.said]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("local", LOCALS)
 @pytest.mark.parametrize("global_", GLOBALS)
 def test_a_run_is_the_same_bits_however_it_is_stepped_and_watched(global_, local):
@@ -242,6 +242,7 @@ def test_what_is_known_of_a_cluster_is_the_truth_one_latency_ago(latency, local)
     assert len(seen) == 150
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("latency", "advertising"), [(0.0, Advertising()), (2.0, Advertising("periodic", truth=True))]
 )

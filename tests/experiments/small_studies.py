@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sqlite3
@@ -9,8 +10,10 @@ from contextlib import closing
 
 import numpy as np
 from click.testing import CliRunner
+from rich.console import Console
 
 from experiments.cli.app import main
+from experiments.studies.telling import print_outcome
 
 STUDY = """
 title = "Small"
@@ -117,3 +120,10 @@ least = 4
         text = text.replace(old, new)
     (folder / "study.toml").write_text(text)
     return folder / "study.toml"
+
+
+def printed(outcome):
+    """Return what is printed of a study."""
+    told = io.StringIO()
+    print_outcome(outcome, Console(file=told, width=200))
+    return told.getvalue()

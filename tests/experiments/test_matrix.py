@@ -36,6 +36,7 @@ def test_no_reservation_confuses_a_scheduler_that_follows_its_plan(selection):
     assert model.completed == 12
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "each",
     [

@@ -53,6 +53,7 @@ def mean_turnaround(policy, jobs, **platform):
     return (records["finish"] - records["arrival"]).mean()
 
 
+@pytest.mark.thorough
 def test_it_reads_nothing_of_a_job_but_size_and_origin():
     """It compiles for jobs that have nothing else."""
     job = ReadOnlyRecord(np.dtype([("size", np.int64), ("origin", np.int64)], align=True))

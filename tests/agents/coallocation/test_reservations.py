@@ -278,7 +278,7 @@ def test_a_policy_that_has_some_jobs_wait_at_clusters(selection, seed):
     assert plain.saturated_from == np.inf
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("local", ["fcfs", "fpfs", "easy", "conservative"])
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_what_starts_from_the_queue_of_a_cluster_is_reckoned_with(selection, local):

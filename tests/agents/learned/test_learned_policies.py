@@ -56,6 +56,7 @@ def test_the_least_load_is_one_of_the_scores(tmp_path):
     assert not outcome(global_scheduler=other).equals(outcome(global_scheduler="dll"))
 
 
+@pytest.mark.thorough
 def test_each_term_of_a_rank_is_what_its_name_says():
     """Against the formula, term by term, for jobs of all kinds."""
     rng = np.random.default_rng(1)

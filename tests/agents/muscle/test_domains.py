@@ -70,6 +70,7 @@ def test_one_domain_of_all_clusters_allocates_as_the_global_scheduler_would(loca
     assert above.messages_posted > flat.messages_posted
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", range(12))
 def test_no_job_is_lost_and_steps_change_nothing(case):
     draw = random.Random(case)

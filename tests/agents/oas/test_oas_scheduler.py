@@ -58,6 +58,7 @@ def test_an_arrival_lets_a_job_start_that_waited():
     assert starts[2] == 41
 
 
+@pytest.mark.thorough
 def test_links_are_never_saturated_under_any_workload():
     scenario = Scenario.load("beosim").changed(
         ["jobs_per_cluster=25", "bsbw=700", "round_time=0.01"], global_scheduler="oas"
@@ -106,6 +107,7 @@ def test_a_job_that_cannot_run_on_what_is_up_begins_no_round_each_time_that_anot
     assert model.scheduler.round == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options",
     [{}, {"latency": 3.0}, {"prediction_error": 0.7}, {"prediction_error": [2, 0.5, 1]}],

@@ -123,7 +123,7 @@ def restricted(count=40, seed=3):
     return jobs, seconds
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("local", LOCAL)
 @pytest.mark.parametrize("global_", TIMED)
 def test_no_job_runs_where_it_cannot(global_, local):

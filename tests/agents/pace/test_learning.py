@@ -88,7 +88,7 @@ def test_learning_finds_what_repeats():
     assert error("learned") < 0.2 * error("requested")
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("local", LOCAL)
 @pytest.mark.parametrize("global_", ["muscle", "dll", "ect"])
 def test_learning_with_errors_completes_every_job(global_, local):

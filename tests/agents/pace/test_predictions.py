@@ -47,7 +47,7 @@ def factors(model):
 # Who sees what -----------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(21)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("mode", ["open", "batch"])
 @pytest.mark.parametrize("local", LOCAL)
 @pytest.mark.parametrize("global_", SENDING)

@@ -307,6 +307,7 @@ EVERYTHING = (
 )
 
 
+@pytest.mark.thorough
 def test_all_jobs_run_and_no_processor_runs_two(tmp_path):
     conf = written(tmp_path, EVERYTHING)
     for seed in range(4):
@@ -328,6 +329,7 @@ def test_of_equal_priority_and_equal_jobs_the_earlier_starts_first():
     assert found == sorted(found)
 
 
+@pytest.mark.thorough
 def test_processors_that_fail_and_come_back(tmp_path):
     conf = written(tmp_path, EVERYTHING)
     changes = (Change("C1", "fail", 500.0, 900.0, 3), Change("C1", "drain", 2000.0, 2500.0, 2))
@@ -338,6 +340,7 @@ def test_processors_that_fail_and_come_back(tmp_path):
     assert len(records) == len(jobs)
 
 
+@pytest.mark.thorough
 def test_below_several_clusters_and_muscle():
     jobs = at_random(3)
     two = Platform.star([8, 8])
@@ -354,6 +357,7 @@ def test_ends_that_come_early_or_late_stop_no_loop_below_muscle():
     assert len(done(model)) == len(rows)
 
 
+@pytest.mark.thorough
 def test_goes_on_from_a_pickle(tmp_path):
     conf = written(tmp_path, EVERYTHING)
     jobs = at_random(9)

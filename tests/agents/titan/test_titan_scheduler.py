@@ -261,6 +261,7 @@ def holders(world):
     return world.tables.processors["holder"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("global_", ["muscle", "dll"])
 @pytest.mark.parametrize("local", ["titan", "fcfs", "sjf"])
 @pytest.mark.parametrize(("latency", "share"), [(0.0, 0.0), (0.7, 0.5)])

@@ -42,6 +42,7 @@ def test_the_proven_optimum_is_that_of_all_orders(seed):
     assert optimum.cp == pytest.approx(best)
 
 
+@pytest.mark.thorough
 def test_titan_is_within_one_percent_of_the_optimum_in_a_second():
     excesses = []
     optimise([1] * 8, range(8, 16), [1.0] * 8, 2)  # compiles

@@ -111,7 +111,7 @@ def test_who_goes_by_logs_is_not_checked():
     assert got.stderr.splitlines()[-1].startswith("metasched: recorded: goes by what logs tell")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -143,6 +143,7 @@ def test_a_message_that_says_what_is_accepted_has_no_hint_beside_it():
     assert "hint" not in found
 
 
+@pytest.mark.thorough
 def test_the_hint_of_a_broker_that_forgets_an_answer_speaks_of_brokers():
     found = checked("agents_to_check:Asks", 1)[REFUSED]
     assert "ForgetfulBroker of C1: pass_on: found None" in found["detail"]
@@ -165,6 +166,7 @@ def test_the_hint_of_an_impossible_decision_is_that_of_its_kind(name, hint):
     assert ";" not in found
 
 
+@pytest.mark.thorough
 def test_the_hint_of_unseeded_numbers_is_one_that_local_schedulers_can_follow():
     hint = checked("agents_to_check:FivePython", 1)[RESEEDED]["hint"]
     assert hint.startswith("draw from a generator of your own that model.seed seeds; a global ")

@@ -88,7 +88,7 @@ def test_good_ones_pass(name):
     assert verdicts(name) == {}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("name", "check", "found"),

@@ -327,6 +327,7 @@ def test_parameters_without_effect_are_told_and_harm_nothing(folder):
     assert call("run", "site", "--workload", "ok.swf").stderr == ""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("what", "heavy"),
     [

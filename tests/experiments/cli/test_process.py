@@ -201,6 +201,7 @@ def test_a_script_cannot_end_the_command_as_if_all_were_well(folder, leaving):
         assert 'mine.py", line 2' in got.stderr
 
 
+@pytest.mark.thorough
 def test_whatever_users_code_prints_json_is_alone(start, folder):
     (folder / "mine.py").write_text(f"print('script')\n{SCENARIO}")
     words = ["run", "mine.py", *QUICK, "--global", "loud:Loud", "--local", "loud:Talker", "--json"]

@@ -65,6 +65,7 @@ def test_jobs_have_no_deadlines_that_nobody_asked_for():
         env.reset(seed=1)
 
 
+@pytest.mark.thorough
 def test_a_number_in_a_table_of_metrics_is_a_reward():
     earned, *_ = played(
         GridEnv("quickstart", local="fcfs", reward="messages/order"), lambda *_: 0, seed=1

@@ -66,7 +66,7 @@ def failing():
     return Scenario("unequal", platform, given | {"mean_down_time": 500.0}, "dll", "easy")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("scenario", "given"),
     [

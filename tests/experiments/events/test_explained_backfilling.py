@@ -69,6 +69,7 @@ def test_a_job_that_waits_for_a_loop_of_slurm_is_told_so(tmp_path):
     assert "enough were free meanwhile, but slurm starts jobs in its loops alone, beside" in story
 
 
+@pytest.mark.thorough
 def test_jobs_that_titan_has_wait_beside_free_processors_are_told_so(tmp_path):
     out, jobs = tmp_path / "out", 60
     words = "site", "--local", "titan", "--set", f"jobs={jobs}", "--set", "nodes=12"

@@ -61,7 +61,7 @@ def jobs():
     )
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("latency", [0.0, 0.5])
 @pytest.mark.parametrize("platform", [PLATFORM, FAR, tree()], ids=["star", "far", "tree"])
 @pytest.mark.parametrize("advertising", ADVERTISING)

@@ -54,6 +54,7 @@ def cloned(tmp_path, *words, teacher="dll", jobs=150):
     return json.loads(got.stdout), read(out)
 
 
+@pytest.mark.thorough
 def test_the_clone_of_the_least_loaded_is_that(tmp_path):
     told, policy = cloned(tmp_path)
     assert told["weights"] == dict.fromkeys(choices.OF_CLONES, 0.0) | {"load": 1.0}
@@ -82,7 +83,7 @@ def test_the_clone_of_home_knows_where_jobs_were_submitted(tmp_path):
     assert told["held_out"]["agreed"] == told["held_out"]["same_starts"] == 1.0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("teacher", "formula", "service"),
     [

@@ -117,6 +117,7 @@ def test_what_is_learned_does_no_worse_where_it_was_learned(agent, tmp_path):
         assert trial.loss(np.array([*policy.weights.values()])) == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_people_read_what_was_learned(tmp_path):
     log_of(tmp_path)
     words = ["learn", "site", "--workload", tmp_path / "mine.swf", "--set", "nodes=20"]
@@ -187,6 +188,7 @@ def test_windows_overlap_that_have_something_in_common():
     assert overlap(there, [(4.0, 5.5), (14.0, 99.0)]).tolist() == [True, True, True]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -234,6 +236,7 @@ def test_runs_that_are_held_out_are_tried_before_learning(tmp_path):
     assert "generation" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_windows_that_its_own_scheduler_was_learned_from_are_left_out(tmp_path):
     lessons = Lessons.of(log_of(tmp_path), 0, DAY)
     of = From(logs=dict.fromkeys(lessons.digests.values(), lessons.windows))

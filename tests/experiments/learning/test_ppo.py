@@ -60,6 +60,7 @@ def test_what_is_trained_is_in_the_file(agent, tmp_path):
         assert trial.loss(policy.scheduler().weights) == pytest.approx(expected)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("agent", ["global", "local"])
 def test_the_numbers_of_a_network_say_what_it_does(agent):
     need_library()

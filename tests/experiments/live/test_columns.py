@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -44,6 +45,7 @@ def test_shortened_texts_fit_on_one_line(text, width, glyphs):
     assert short.isprintable()
 
 
+@pytest.mark.thorough
 @given(st.text(st.characters(categories=["L"]), min_size=30), st.integers(12, 30))
 def test_names_that_begin_alike_stay_apart(common, width):
     given_names = [f"{common}{number}.fr" for number in range(1, 13)]

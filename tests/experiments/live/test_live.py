@@ -129,6 +129,7 @@ def test_a_job_is_followed_at_a_pace_and_interrupting_does_not_wait(live):
 UP, DOWN, END = "\x1b[A", "\x1b[B", "\x1b[F"
 
 
+@pytest.mark.thorough
 def test_keys_pause_step_and_turn_to_lists(live):
     session = live("quickstart", "--pace", "0.001", keys=True)
     session.wait_for("space pauses  s step  + - 0.001 simulated s/s  ? help")
@@ -176,6 +177,7 @@ def test_without_a_terminal_for_them_there_are_no_keys(live):
     session.end()
 
 
+@pytest.mark.thorough
 def test_a_run_in_the_background_leaves_the_terminal_alone_until_it_is_fetched(live):
     session = live("quickstart", "--pace", "0.001", keys=True, behind=True)
     session.wait_for("no keys: this is in the background")

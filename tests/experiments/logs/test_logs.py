@@ -115,6 +115,7 @@ def test_hours_follow_summer_time(tmp_path):
     assert {h: n for h, n in enumerate(told("inspect", path)["hours"]) if n} == {13: 1, 14: 1}
 
 
+@pytest.mark.thorough
 def test_tables_for_people(log, tmp_path):
     result = call("inspect", log, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -137,6 +138,7 @@ def test_tables_for_people(log, tmp_path):
         assert f">{title}<" in picture, title
 
 
+@pytest.mark.thorough
 def test_a_figure_of_a_log_that_says_little(tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text("arrival,size,runtime\n5,1,7\n")

@@ -32,6 +32,7 @@ def loss(request, law, clusters):
     return answered(request, "--dist", law, "--clusters", clusters, "--size", SIZE)["capacity_loss"]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("clusters", "row"), ROWS, ids=[row.law for _, row in ROWS])
 def test_a_row_of_table_3_or_4(clusters, row):
     assert loss("ordered", row.law, 1) == pytest.approx(row.single_exact, abs=EXACT)

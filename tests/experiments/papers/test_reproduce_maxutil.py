@@ -287,6 +287,7 @@ def test_verdicts_follow_the_numbers():
     assert verdicts.against_truth(Given(lambda point: chain[point] - 0.01)).word == "fails"
 
 
+@pytest.mark.thorough
 def test_all_tolerances_are_judged_by_the_same_rule():
     noisy = Noisy()
     tolerance = re.compile(r"to 0\.|\(0\.|\(below")

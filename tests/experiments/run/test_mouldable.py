@@ -65,6 +65,7 @@ def ran(folder, out="out"):
     return left.join(pd.read_csv(folder / "jobs.csv").set_index("job").add_suffix("_given"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "more",
     [

@@ -141,6 +141,7 @@ def test_who_wins_and_who_loses_by_sharing_is_told(tmp_path):
     assert "By origin</h" in page_of([shared, alone])
 
 
+@pytest.mark.thorough
 def test_studies_rank_by_an_origin(tmp_path):
     scenario_of(tmp_path, ["A", "B", "B"])
     (tmp_path / "study.toml").write_text(

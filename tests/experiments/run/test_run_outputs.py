@@ -171,6 +171,7 @@ def idle(tmp_path, monkeypatch):
     return ["quickstart", *QUICK, "--global", "idle:Idle", "--local", "fcfs"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["open", "batch"])
 def test_jobs_that_nobody_started_fail_the_run(idle, mode, tmp_path):
     line = "metasched: 39 of 40 jobs not finished: no scheduler started them\n"

@@ -52,6 +52,7 @@ def watchers():
     return [thread for thread in threading.enumerate() if thread.name == "metasched tasks"]
 
 
+@pytest.mark.thorough
 def test_functions_are_called_at_sites(live):
     factor = 3  # functions of a test are as those of a script: no module has them
 

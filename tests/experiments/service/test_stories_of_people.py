@@ -265,6 +265,7 @@ def test_more_may_be_away_than_agents_know(grid, state):
     assert "1 processor of A or more was away meanwhile" in " ".join(words)
 
 
+@pytest.mark.thorough
 def test_what_a_site_was_given_and_has_not_begun_is_told(grid, state, monkeypatch):
     """As where a batch system has a job wait: agents have it run, which it does not."""
     monkeypatch.setattr("experiments.service.history.explain.SOON", 0.1)

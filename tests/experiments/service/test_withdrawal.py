@@ -159,6 +159,7 @@ def begun_anew(driven, new):
     return again
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("platform", "policy", "local", "given"),

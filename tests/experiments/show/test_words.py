@@ -123,6 +123,7 @@ def test_what_runs_note_is_on_their_page(tmp_path):
     assert "A job that is split counts" not in page_of([ran])
 
 
+@pytest.mark.thorough
 def test_rates_of_their_own_are_told_wherever_runs_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("jobs.csv").write_text("arrival,size,runtime,origin\n0,1,10,A\n5,2,10,B\n")

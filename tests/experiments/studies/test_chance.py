@@ -78,7 +78,7 @@ def chance(studies):
     return LEVEL + 3.3 * math.sqrt(LEVEL * (1 - LEVEL) / studies)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("windows", "policies"), [(6, 2), (6, 3), (12, 3)])
 def test_equal_policies_are_seldom_called_different(kind, windows, policies):
@@ -110,7 +110,7 @@ def test_equal_policies_are_seldom_called_different_in_many_studies(kind, window
     assert share_called_different(kind, windows, policies, 1000) <= chance(1000)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["normal", "levels", "both"])
 @pytest.mark.parametrize(("windows", "policies"), [(12, 2), (15, 3), (25, 5)])
 def test_a_policy_better_by_a_standard_deviation_is_found_in_most_studies(kind, windows, policies):

@@ -287,6 +287,7 @@ def test_a_file_that_this_version_cannot_read_is_refused(tmp_path):
             StudyOutcome.read(out)
 
 
+@pytest.mark.thorough
 def test_folders_of_a_file_are_made_or_what_is_in_the_way_is_told(tmp_path):
     study = write_log_study(tmp_path)
     Study.load(study).run(tmp_path / "new" / "folder" / "out.db", 1, watch=Silent())

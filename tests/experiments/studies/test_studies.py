@@ -240,6 +240,7 @@ def test_values_of_a_parameter_may_be_words_and_numbers(values, tmp_path):
 # The command ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_packaged_study_from_the_command(tmp_path):
     out = tmp_path / "results.db"
     result = call("policies", "--out", out, "--json")
@@ -294,6 +295,7 @@ def test_a_script_that_workers_would_run_again_is_told_so(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_study_that_fails_before_a_run_has_ended_leaves_no_file(tmp_path, monkeypatch):
     """But for one that was there before."""
     old, new = tmp_path / "old.db", tmp_path / "new" / "out.db"
@@ -306,6 +308,7 @@ def test_a_study_that_fails_before_a_run_has_ended_leaves_no_file(tmp_path, monk
     assert (old.exists(), new.parent.exists()) == (True, False)
 
 
+@pytest.mark.thorough
 def test_a_study_that_fails_later_keeps_its_runs(tmp_path, monkeypatch):
     study = Study.load(write_log_study(tmp_path))
     monkeypatch.delattr(Study, "_next_targets")
@@ -330,6 +333,7 @@ def test_a_name_of_another_kind_is_refused_for_results(tmp_path):
         assert not (tmp_path / name).exists()
 
 
+@pytest.mark.thorough
 def test_a_metric_that_fails_in_a_short_trial_alone_is_not_said_to_be_null(tmp_path):
     (tmp_path / "late_metric.py").write_text(
         "def hundredth(result):\n    return float(result.counted['wait'].iloc[99])\n"

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
 from experiments.scenario.jobs import read_source
-from experiments.show.study_page import study_page
 from experiments.studies.study import Study
 from experiments.studies.study_run import numbers_of
-from experiments.studies.telling import print_outcome
 from experiments.sweeps import inputs
 from grid.errors import GridError
 from tests.experiments.small_studies import (
     STUDY,
     Silent,
     call,
-    content,
     jobs_of,
     write_log_study,
 )
@@ -38,6 +32,7 @@ def test_policies_and_settings_have_the_same_jobs(tmp_path):
     assert (of[0][0] != of[1][0]).any()
 
 
+@pytest.mark.thorough
 def test_a_parameter_has_an_effect_if_jobs_give_occasion_for_one_of_its_values(tmp_path):
     rows = "".join(f"{30 * at},{1 + at % 8},60\n" for at in range(20))
     (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime\n{rows}")
@@ -63,6 +58,7 @@ def test_a_log_that_is_replayed_whole_is_not_repeated(tmp_path):
     assert "nothing is random there" in " ".join(outcome.sentences())
 
 
+@pytest.mark.thorough
 def test_jobs_that_all_runs_reject_are_told(tmp_path):
     path = write_log_study(tmp_path, [("nodes = 20", ""), ("least = 4", "least = 2")])
     path.write_text(path.read_text().replace('"site"', '"site"\nplatform = "tiny.toml"'))
@@ -115,6 +111,7 @@ def test_a_process_reads_a_log_once_and_leaves_it_as_it_is(tmp_path, monkeypatch
     assert found[0]["mean_wait"] == found[2]["mean_wait"]
 
 
+@pytest.mark.thorough
 def test_code_of_ones_own_beside_the_study(tmp_path):
     """It is found, and a study does not go on when it was edited, or what it imports."""
     sources = {
@@ -146,6 +143,7 @@ def test_code_of_ones_own_beside_the_study(tmp_path):
     study.run(tmp_path / "out.db", 1, resume=True, watch=Silent())
 
 
+@pytest.mark.thorough
 def test_replications_of_a_log_are_its_stretches(tmp_path):
     changes = [("least = 4", 'least = 4\nwindow = "20h"')]
     study = Study.load(write_log_study(tmp_path, changes))
@@ -177,6 +175,7 @@ def test_stretches_too_short_to_be_counted_are_refused(tmp_path):
         Study.load(file)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("end", "idle", "have"), [(35, 2, "have"), (55, 1, "has")])
 def test_sites_without_jobs_in_windows_are_told(tmp_path, end, idle, have):
     for name, last in (("a", 100), ("b", end), ("c", 100)):
@@ -214,12 +213,6 @@ def test_the_trial_of_a_log_bears_what_the_whole_does(tmp_path):
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert outcome.points["n"].tolist() == [2] * 4
     assert (outcome.runs["deadlines_met"] > 0).all()
-
-
-def printed(outcome):
-    told = io.StringIO()
-    print_outcome(outcome, Console(file=told, width=200))
-    return told.getvalue()
 
 
 def _in_hours(folder, hours, changes):
@@ -319,82 +312,3 @@ def test_too_few_windows_that_runs_can_have_are_refused_before_any(tmp_path):
         "there are at least 5, `least`"
     )
     assert not (tmp_path / "out.db").exists()
-
-
-def _machines(tmp_path):
-    """Return the start of a study of logs, one of 4 processors, and write these."""
-    for name, nodes in (("one", 4), ("other", 16)):
-        rows = [f"{n} {n} -1 9 2 -1 -1 2 {5 if n == 1 else 20} -1 1 1{' -1' * 6}" for n in range(9)]
-        (tmp_path / f"{name}.swf").write_text("\n".join([f"; MaxProcs: {nodes}", *rows]) + "\n")
-    return (
-        'scenario = "site"\n[replications]\nleast = 2\n[policies]\n'
-        'global = ["home"]\nlocal = ["fcfs", "easy"]\n[workloads]\none = "one.swf"\n'
-    )
-
-
-def test_the_machines_of_logs_of_several_are_told_each(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    sites = '["C1=other.swf", "C2=one.swf"]'
-    text = _machines(tmp_path).replace('"one.swf"', sites) + "[set]\nclusters = 2\n"
-    (tmp_path / "study.toml").write_text(text)
-    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
-    assert [each["size"] for each in outcome.provenance["platform"]["clusters"]] == [16, 4]
-
-
-def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
-    """Where the platform has as many processors as each log says."""
-    monkeypatch.chdir(tmp_path)
-    study = _machines(tmp_path)
-    for text, sizes, machines in (
-        (study, [4], None),
-        (study + 'other = "other.swf"\n', [4], {"one": 4, "other": 16}),
-    ):
-        (tmp_path / "study.toml").write_text(text)
-        outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
-        provenance = outcome.provenance
-        assert [each["size"] for each in provenance["platform"]["clusters"]] == sizes
-        assert provenance.get("machines") == machines
-        page = study_page(outcome)
-        assert ("4 (one), 16 (other)" in page) == (machines is not None)
-        rule = "requested time below the run time: raised to it"
-        assert f'<td class="text">{rule}</td>' in page
-        told = printed(outcome)
-        assert f"cleaning of 9 records, all of workload one:\n  1: {rule}\n" in told
-        assert all(rule not in each for each in outcome.sentences())
-        (tmp_path / "out.db").unlink()
-
-
-def test_cleaning_is_told_of_each_way_in_which_runs_read_a_log(tmp_path):
-    path = write_log_study(
-        tmp_path, [("[workloads]", "[vary]\nkill_at_request = [true, false]\n[workloads]")]
-    )
-    log = tmp_path / "mine.swf"
-    first, second, *rest = (line.split() for line in log.read_text().splitlines())
-    first[8], second[3] = "1", "0"  # requested, and run time, s
-    log.write_text("\n".join(map(" ".join, [first, second, *rest])))
-    outcome = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent())
-    assert printed(outcome).splitlines()[-4:] == [
-        "cleaning of 400 records, all of workload mine:",
-        "  1: run time 0: counted as 1 s",
-        "  1, where kill_at_request true: run time above the requested time: cut to it",
-        "  1, where kill_at_request false: requested time below the run time: raised to it",
-    ]
-    assert '<td class="text">kill_at_request false</td>' in study_page(outcome)
-
-
-def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_content(tmp_path):
-    """Wherever the command runs; files that others include count, too."""
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "slurm.conf").write_text("Include times\n")
-    (tmp_path / "site" / "times").write_text("SchedulerParameters=bf_interval=60\n")
-    changes = [
-        ('["fcfs", "easy"]', '"slurm"'),
-        ("nodes = 20", 'nodes = 20\nslurm_conf = "site/slurm.conf"'),
-    ]
-    out, study = tmp_path / "out.db", write_log_study(tmp_path, changes, jobs=40)
-    Study.load(study).run(out, 1, watch=Silent())
-    before = content(out)
-    (tmp_path / "site" / "times").write_text("SchedulerParameters=bf_interval=90\n")
-    with pytest.raises(GridError, match=r"out\.db: found \S*/site/times changed since its runs"):
-        Study.load(study).run(out, 1, resume=True, watch=Silent())
-    assert content(out) == before

@@ -16,6 +16,7 @@ from tests.experiments.studies.test_study_outcome import read
 NONE = math.nan
 
 
+@pytest.mark.thorough
 def test_of_what_no_run_has_nothing_is_concluded(tmp_path):
     (tmp_path / "study.toml").write_text(
         """scenario = "quickstart"\nmetric = "deadlines_met"
@@ -88,6 +89,7 @@ def test_a_number_of_a_table_that_no_run_has_is_refused(tmp_path):
         Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
 
 
+@pytest.mark.thorough
 def test_a_metric_may_be_one_that_some_policies_do_not_have(tmp_path):
     (tmp_path / "slurm.conf").write_text(
         "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"

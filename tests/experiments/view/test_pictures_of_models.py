@@ -46,6 +46,7 @@ def drawn(model):
     return set(there)
 
 
+@pytest.mark.thorough
 def test_a_run_has_the_pictures_of_what_it_has():
     both = {"network", "schedule", "course"}
     assert drawn(model_class(QUICKSTART)(1)) == {"network"}

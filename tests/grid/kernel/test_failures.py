@@ -30,6 +30,7 @@ from tests.grid.plain_cases import (
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SEND], tracked=True), st.data())
 def test_sent_jobs(case, data):
@@ -37,6 +38,7 @@ def test_sent_jobs(case, data):
     case.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SEND, START_WHEN_FREE, SEND_WHEN_FREE], tracked=True), st.booleans(), st.data())
 def test_both_levels(case, in_order, data):
@@ -45,6 +47,7 @@ def test_both_levels(case, in_order, data):
     case.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=100)
 @given(cases([SEND, START_THEN_SEND, START_THEN_SEND], tracked=True), st.data())
 def test_jobs_started_first_and_sent_later(case, data):

@@ -25,6 +25,7 @@ def test_orders_that_change(case, tracked, data):
     case.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=300)
 @given(cases([SEND, START_WHEN_FREE], tracked=True), st.data())
 def test_processor_sets_that_change(case, data):

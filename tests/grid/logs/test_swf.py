@@ -255,6 +255,7 @@ LOGS = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", LOGS)
 def test_real_logs(traces, name):
     records, usable, rules = LOGS[name]
@@ -292,6 +293,7 @@ def test_statistics_of_real_logs(traces):
     assert cerit["runtime"].mean() == pytest.approx(50_130, abs=5)
 
 
+@pytest.mark.thorough
 def test_a_large_log_is_read_fast(traces):
     begin = time.process_time()
     table = read_swf(traces / "swf/RICC-2010-2.swf.gz")

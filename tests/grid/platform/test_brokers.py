@@ -134,6 +134,7 @@ def test_truth_is_known_at_once_whatever_the_latency():
     assert world.messages["transfer"] > 200
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("loss", [0.0, 0.2, 0.4])
 @pytest.mark.parametrize(("latency", "period"), [(0.0, 4.0), (0.5, 4.0)])
 def test_mean_age_of_periodic_news_is_its_closed_form(loss, latency, period):

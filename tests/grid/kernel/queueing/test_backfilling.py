@@ -351,7 +351,7 @@ def check_sizes(world, waiting):
     assert sizes == sorted(set(slots["size"][waiting]))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("service", ["fpfs", "easy", "conservative"])
 @pytest.mark.parametrize(("processors", "order"), [(1, "sjf"), (12, "fcfs"), (200, "ljf")])
 def test_long_queues_are_searched_where_a_job_may_start(service, processors, order):
