@@ -14,7 +14,7 @@ from agents.protocols import NamedAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.names import meant
+from grid.names import meant, nearest
 from grid.settings import called, check_kind, declared
 
 GLOBAL = {
@@ -180,6 +180,10 @@ def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
             level, option = ("local", "--local") if name in LOCAL else ("global", "--global")
             raise GridError(f"{kind} {quoted(name)}: it is a {level} one: {option}; {LISTED}")
         likely = meant(name, (*known, *installed()), LISTED)
+        if likely == LISTED and (near := nearest(name, of_others, most=1)):
+            likely = (
+                f"did you mean {'--local' if near[0] in LOCAL else '--global'} {near[0]}? {LISTED}"
+            )
         raise GridError(f"{kind} {quoted(name)}: unknown; {likely}")
     module = module_of(kind, name, module_name)
     if not hasattr(module, class_name):

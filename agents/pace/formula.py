@@ -72,6 +72,8 @@ class Formula:
             value = float(eval(self._code, names))
         except OverflowError:
             value = math.inf
+        except ZeroDivisionError:
+            raise self._refused("divides by 0", n, p, 0) from None
         except (ArithmeticError, ValueError, TypeError):
             value = math.nan
         if not 0 <= value < math.inf:
@@ -80,7 +82,10 @@ class Formula:
 
     def refused(self, value: float, n: float, p: float, least: int) -> GridError:
         """Return what is wrong with a value: accepted are finite numbers from some on."""
-        found = f"{quoted(self.text)}, which is {value:g} at n = {n:g}, p = {p:g}"
+        return self._refused(f"is {value:g}", n, p, least)
+
+    def _refused(self, what: str, n: float, p: float, least: int) -> GridError:
+        found = f"{quoted(self.text)}, which {what} at n = {n:g}, p = {p:g}"
         return GridError(f"{self.where}: found {found}; accepted: a number from {least}")
 
 

@@ -45,11 +45,14 @@ def check_number(model: GridModel, number: int) -> None:
         there, accepted = False, "the number of a job"
     elif isinstance(workload, Table):
         there = bool((workload.jobs["number"] == number).any())
-        accepted = "a number of the workload"
+        accepted = "the number of a job of the workload"
     else:
-        there, accepted = 1 <= number <= workload.count, f"from 1 to {workload.count}"
+        there, accepted = (
+            1 <= number <= workload.count,
+            f"the number of a job, from 1 to {workload.count}",
+        )
     if not there:
-        raise GridError(f"follow {quoted(number)}: found no such job; accepted: {accepted}")
+        raise GridError(f"follow: found {quoted(number)}; accepted: {accepted}")
 
 
 class Follower:

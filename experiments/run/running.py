@@ -40,7 +40,8 @@ LONG_ENOUGH_TO_SEE = 1.0
 
 
 PATIENCE = 1.0
-"""Wall seconds after Ctrl-C in which a step under way may end before that is told."""
+"""Wall seconds after Ctrl-C in which another counts as the same one, pressed twice, and a step
+under way may end before it is told what another one does then."""
 
 WAITING = (
     "metasched: waiting for the step under way to end, after which the results so far are kept; "
@@ -91,18 +92,23 @@ UNSEEN = Display()
 
 @contextmanager
 def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
-    """Have the first Ctrl-C end the step under way; the second one is for real."""
-    wanted = False
+    """Have the first Ctrl-C end the step under way; one after a while is for real."""
+    wanted = 0.0
     late = threading.Timer(PATIENCE, lambda: print(WAITING, file=sys.stderr))
     late.daemon = True
 
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal wanted
         if wanted:
-            raise KeyboardInterrupt
-        wanted = True
+            again(number, frame)
+            return
+        wanted = time.monotonic()
         late.start()
         model.stop()
+
+    def again(number: int, frame: FrameType | None) -> None:
+        if time.monotonic() > wanted + PATIENCE:
+            raise KeyboardInterrupt
 
     background = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if background or threading.current_thread() is not threading.main_thread():
@@ -110,10 +116,11 @@ def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
         return
     before = signal.signal(signal.SIGINT, note)
     try:
-        yield lambda: wanted
+        yield lambda: wanted > 0.0
     finally:
         late.cancel()
-        signal.signal(signal.SIGINT, before)
+        twice = wanted and before is signal.default_int_handler  # which results are not lost by
+        signal.signal(signal.SIGINT, again if twice else before)
 
 
 def run(

@@ -24,18 +24,14 @@ from grid.platform.energy import SERIES, read_series
 from grid.workloads.table import NOTHING, Stated
 
 NOT_YET = (
-    "processors that are to join count as idle until then, in utilization, idle-times and "
-    "electricity"
+    "processors that are to join count as idle as long as they have not, in utilization, "
+    "idle-times and electricity"
 )
 IDLE_OF_OTHERS = (
     "idle-time, and CP of the whole run, count what jobs that it leaves out hold as idle"
 )
 
 
-KNOWN_BEFORE = (
-    "prediction exact: jobs are expected to take as long as they do, whatever times users "
-    "requested; prediction requested goes by those"
-)
 DRAWN_ORIGINS = f"drawn, as the jobs bring none ({', '.join(ORIGINS)})"
 BESIDE_OTHERS = (
     "recorded, in a window of a log: jobs from before and after it held processors, too, and count "
@@ -197,18 +193,6 @@ of all jobs that had ended by then, 1 h before the first had'
     return f"prediction requested: {counted(jobs, 'job')}{of} without a requested time: {why}"
 
 
-def knows_run_times(scenario: Scenario, homeless: bool) -> bool:
-    """Return whether schedulers know run times of a log since nobody has said otherwise.
-
-    Some of its jobs are `homeless`, or none are: submitted through no cluster.
-    """
-    parameters = scenario.parameters
-    exact = parameters.prediction == "exact" and not parameters.prediction_error
-    chosen = "prediction" in parameters.model_fields_set
-    given = scenario.workload is not None and go_by_predictions(scenario, homeless)
-    return exact and not chosen and given
-
-
 def notes(
     scenario: Scenario,
     all_left_at: float = math.inf,
@@ -269,8 +253,6 @@ def notes(
     asks = parameters.prediction == "requested" and stated.unrequested > 0
     if asks and go_by_predictions(scenario, stated.homeless > 0):
         lines.append(without_request(stated.unrequested))
-    if stated.requested and knows_run_times(scenario, stated.homeless > 0):
-        lines.append(KNOWN_BEFORE)
     if parameters.warmup and warmed:
         lines.append(f"{parameters.called('warmup')}: {IDLE_OF_OTHERS}")
     if parameters.nodes == "log" and stated.size_note:

@@ -14,7 +14,13 @@ from agents.selection import JobSelection
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from agents.slurm.qos import unread
 from experiments.scenario.scenario import Scenario
-from experiments.scenario.unread import NO_LINKS, NO_ORDER, SIZE_ALONE, idle
+from experiments.scenario.unread import (
+    NO_LINKS,
+    NO_ORDER,
+    SIZE_ALONE,
+    go_by_predictions,
+    idle,
+)
 from experiments.show.numbers import counted, duration
 from grid.foreign import plain
 from grid.settings import declared
@@ -43,6 +49,7 @@ def of_policies(scenario: Scenario, due: bool = True, stated: Stated = NOTHING) 
         yield from _of_aging(scenario)
     yield from _of_slurm(scenario)
     yield from _unread_components(scenario, stated.components, stated.ordered)
+    yield from _known_run_times(scenario, stated)
 
 
 def _of_local(scenario: Scenario, named: bool = True) -> Iterator[str]:
@@ -70,6 +77,24 @@ def _of_class(scenario: Scenario) -> Iterator[str]:
         is_other = isinstance(own, str | float | int) and own not in ("", math.inf, given)
         if is_other and name not in parameters.model_fields_set - scenario.packaged:
             yield f"{name}: {own}, as the class of the global scheduler says; not {given}"
+
+
+def _known_run_times(scenario: Scenario, stated: Stated) -> Iterator[str]:
+    """Yield that schedulers know the run times of a log since nobody has said otherwise."""
+    parameters = scenario.parameters
+    if scenario.workload is None or not go_by_predictions(scenario, stated.homeless > 0):
+        return
+    ours = "prediction" in scenario.packaged  # as of scenario site, which jobs may overrule
+    chosen = "prediction" in parameters.model_fields_set and not ours
+    silent = "kill_at_request" in stated.unread  # none requests a time
+    exact = parameters.prediction == "exact" or (ours and silent)
+    if chosen or parameters.prediction_error or not exact:
+        return
+    known = "prediction exact: jobs are expected to take as long as they do"
+    if silent:
+        yield f"{known}, for none requests a time; prediction learned goes by those that ended"
+    elif stated.requested:
+        yield f"{known}, whatever times users requested; prediction requested goes by those"
 
 
 def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:

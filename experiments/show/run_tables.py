@@ -251,7 +251,7 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
 def _losses(result: Result) -> Iterator[tuple[str, str]]:
     """Yield what old news and failures cost, if they did."""
     if result.refused_starts:
-        refused = f"{result.refused_starts:,}, for fewer processors were free than it counted on"
+        refused = f"{result.refused_starts:,}, for fewer processors were free than reckoned with"
         yield label("refused_starts"), refused
     if result.restarts:
         stopped = f"{result.preemptions:,} by preemption, " if result.preemptions else ""

@@ -10,11 +10,9 @@ from experiments.scenario.held_out import not_held_out
 from experiments.scenario.notes import (
     DRAWN_ORIGINS,
     IDLE_OF_OTHERS,
-    KNOWN_BEFORE,
     before_joining,
     beside_others,
     clock_among,
-    knows_run_times,
     told,
     unscaled_series,
     without_request,
@@ -155,10 +153,7 @@ def of_runs(
         unknown = [each for each in workloads if each.unrequested]
         of = [f" {each.told(study.replications)}" for each in unknown]
         left_out += map(without_request, (each.unrequested for each in unknown), of)
-    left_out += _of_origins(run, workloads)
-    known = any(knows_run_times(each, homeless) for each in scenarios)
-    if any(each.stated.requested for each in workloads) and known:
-        left_out.append(KNOWN_BEFORE)
+    left_out += _of_origins(study, run, workloads)
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}
     joining = [
@@ -178,10 +173,10 @@ def _of_policies(
 
     Of MUSCLE without deadlines the runs tell.
     """
-    by_name = {each.name: each for each in workloads}
+    by_name = {each.name: each.stated._replace(unread=each.unread) for each in workloads}
     of: dict[str, dict[str, None]] = {}
     for (_, (name, _)), scenario in run.items():
-        for note in of_policies(scenario, stated=by_name[name].stated):
+        for note in of_policies(scenario, stated=by_name[name]):
             of.setdefault(note, {})[name] = None
     for note, names in of.items():
         jobs = note.removeprefix("workload: ")
@@ -190,7 +185,9 @@ def _of_policies(
 
 
 def _of_origins(
-    run: Mapping[tuple[str, Any], Scenario], workloads: Iterable[StudyWorkload]
+    study: Definition,
+    run: Mapping[tuple[str, Any], Scenario],
+    workloads: Iterable[StudyWorkload],
 ) -> Iterator[str]:
     """Yield of which logs origins are drawn, and of which else jobs have none though some stay.
 
@@ -205,12 +202,12 @@ def _of_origins(
             of.append(policy)
     under = [f"under {listed(of)} they {what}" for what, of in stay.items() if of]
     for each in workloads:
-        homeless = each.stated.homeless
-        if draws and 0 < homeless == len(each.arrivals):
+        if draws and 0 < each.stated.homeless == len(each.arrivals):
             yield f"workload {each.name}: origins {DRAWN_ORIGINS}"
-        elif under and homeless:
-            jobs = f"{counted(homeless, 'job')} submitted through no cluster"
-            yield f"workload {each.name}: {jobs}: {'; '.join(under)}"
+        elif under and each.homeless:
+            of_runs = each.told(study.replications).removesuffix(f"of {each.name}")
+            those = f"{counted(each.homeless, 'job')} {of_runs}submitted through no cluster"
+            yield (f"workload {each.name}: {those}: {'; '.join(under)}")
 
 
 def _of_warm_ups(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:

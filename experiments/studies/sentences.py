@@ -221,8 +221,22 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
                 f"at worst {worst:.2g}" if worst < math.inf else "of a mean of 0 there is no share"
             )
             yield (
-                f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: {why}."
+                f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: {why}"
+                f"{_used_up(outcome, loose)}."
             )
+
+
+def _used_up(outcome: StudyTables, points: pd.DataFrame) -> str:
+    """Return which of the workloads of points have no more windows than were run, if `most` is."""
+    most, runs = outcome.study.replications.most, outcome.runs.groupby("workload")["replication"]
+    there = {name: len(of) for name, of in outcome.provenance.get("windows", {}).items() if of}
+    names = [
+        str(name)
+        for name in points["workload"].unique()
+        if 0 < there.get(name, 0) <= runs.nunique().get(name, 0) < (most or 0)
+    ]
+    has = "has" if len(names) == 1 else "have"
+    return f"; {listed(names)} {has} no more windows of that length" if names else ""
 
 
 def _but(outcome: StudyTables) -> str:

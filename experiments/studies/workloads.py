@@ -30,6 +30,7 @@ from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import named_files, read_once
 from grid.errors import GridError, blaming
 from grid.foreign import quoted
+from grid.jobs import ANYWHERE
 from grid.logs.calendar import clock_at
 from grid.platform.multicluster import Platform
 from grid.reading import digest
@@ -69,8 +70,9 @@ class StudyWorkload:
     cleanings : dict of str to Cleaning
         What was done to the records of logs, all of them; of each way in which runs read them, by
         the parameters that say so, in words: "" if there is but one.
-    unrequested : int
-        Jobs of replications without a requested time, where others of the log have one.
+    unrequested, homeless : int
+        Jobs of replications without a requested time, where others of the log have one, and those
+        submitted through no cluster.
     idle : dict of str to int
         Of several sites those through which no job comes in some of the stretches that there can
         be replications of, and in how many.
@@ -91,6 +93,7 @@ class StudyWorkload:
     machines: dict[str, int] = field(default_factory=dict)
     cleanings: dict[str, Cleaning] = field(default_factory=dict)
     unrequested: int = 0
+    homeless: int = 0
     idle: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -282,6 +285,7 @@ def _read(
         machines={**table.machines},
         cleanings=cleanings,
         unrequested=table.stated.unrequested,
+        homeless=table.stated.homeless,
     )
     if how.window is None:
         return workload
@@ -299,12 +303,14 @@ def _read(
     before = parts.there[0] < run[-1][0]
     left_out = {why: int((of & before).sum()) for why, of in without.items() if (of & before).any()}
     unknown = ~Requested.tells(table.jobs) & (table.stated.unrequested > 0)  # else for no job
-    unrequested = sum(int(unknown[i:j].sum()) for i, j in np.searchsorted(arrivals, run))
+    of_runs = np.searchsorted(arrivals, run).tolist()
+    nowhere = table.jobs["origin"] == ANYWHERE
     return replace(
         workload,
         left_out=left_out,
         idle=_idle(table, source, run, base.platform),
-        unrequested=unrequested,
+        unrequested=sum(int(unknown[i:j].sum()) for i, j in of_runs),
+        homeless=sum(int(nowhere[i:j].sum()) for i, j in of_runs),
     )
 
 

@@ -49,6 +49,10 @@ SUMS = np.dtype(
 through one, and what of those rejected counts."""
 
 
+ROUNDING = 1e-12
+"""Share of a time by which the predicted one may differ that is no error: it is rounding."""
+
+
 class Tally:
     """Sums over completed jobs: of the grid, and of each cluster with its parts of split jobs.
 
@@ -169,6 +173,8 @@ def _add(sums: Any, row: Any, processors: int, counted_from: float) -> None:
     if row.execution_time > 0.0:
         lesser = min(row.predicted_time, row.execution_time)
         greater = max(row.predicted_time, row.execution_time)
+        if greater - lesser <= ROUNDING * greater:
+            lesser = greater
         sums.timed += 1
         sums.prediction_error += (greater - lesser) / row.execution_time
         sums.prediction_accuracy += lesser / greater

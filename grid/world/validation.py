@@ -83,9 +83,10 @@ def broken_answer(storage: Storage, slot: int, answer: float) -> str:
         }
         free = dict(zip(names, state.known["free"].tolist(), strict=False))
         told = "free" if state.at_once.all() else "that brokers tell are free"
+        size = jobs["size"][slot]
         return (
-            f"placement of {job}: {taken}; accepted: {jobs['size'][slot]} processors in "
-            f"all, of those {told}: {free}{_only_on(storage, slot)}"
+            f"placement of {job}: {taken or 'no processors'}; accepted: {size} processors in all, "
+            f"of those {told}: {free}{_only_on(storage, slot)}"
         )
     found = f"cluster {answer:g}"
     if 0 <= answer < state.clusters and answer == int(answer):

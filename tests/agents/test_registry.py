@@ -108,6 +108,11 @@ def test_a_users_own(module):
         ),
         (global_scheduler, "titan", "global scheduler 'titan': it is a local one: --local; `meta"),
         (local_scheduler, "muscle", "local scheduler 'muscle': it is a global one: --global; `me"),
+        (
+            local_scheduler,
+            "mucsle",
+            "local scheduler 'mucsle': unknown; did you mean --global muscle? ",
+        ),
         (local_scheduler, "", "local scheduler '': unknown"),
         (global_scheduler, "nowhere:First", "global scheduler 'nowhere:First': no module"),
         (global_scheduler, "own_schedulers.py:First", "; did you mean own_schedulers? accepted: "),

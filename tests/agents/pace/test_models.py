@@ -159,6 +159,10 @@ def test_what_is_wrong_with_an_application_is_said(changes, message):
             {"operations": {"flop": "n ** 9999"}},
             "subtask 'a': operations: flop: found 'n ** 9999', which is inf",
         ),
+        (
+            {"operations": {"flop": "n / (p - 4)"}},
+            "subtask 'a': operations: flop: found 'n / (p - 4)', which divides by 0 at n = 100",
+        ),
     ],
 )
 def test_a_wrong_value_in_a_model_is_told_by_its_key(changes, message):

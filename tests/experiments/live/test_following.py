@@ -327,5 +327,5 @@ def test_a_job_that_does_not_exist_cannot_be_followed():
     case_study = Scenario.load("muscle-case-study").model()
     check_number(case_study, 6)
     for model, number in ((scenario.model(), 0), (scenario.model(), 61), (case_study, 7)):
-        with pytest.raises(GridError, match=f"follow {number}: found no such job; accepted"):
+        with pytest.raises(GridError, match=f"follow: found {number}; accepted: the number"):
             check_number(model, number)

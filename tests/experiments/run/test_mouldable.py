@@ -99,6 +99,14 @@ def test_every_job_runs_with_one_of_its_sizes_for_as_long_as_that_takes(folder, 
     assert (jobs["finish"] - jobs["start"]).tolist() == pytest.approx(times)
 
 
+def test_rounding_is_no_error_of_predictions(folder):
+    told = run("--set", "mouldable=true", "--set", "prediction=pace", "--out", "out").stdout
+    (result,) = folder.glob("out/summary.json")
+    metrics = json.loads(result.read_text())["metrics"]
+    assert (metrics["mean_prediction_error"], metrics["prediction_accuracy"]) == (0.0, 1.0)
+    assert "off" not in told.split()
+
+
 def test_sizes_alone_change_nothing(folder):
     run("--out", "with")
     alone = pd.read_csv(folder / "jobs.csv").drop(columns="sizes")

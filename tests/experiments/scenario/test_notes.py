@@ -26,46 +26,6 @@ def told(parameters, workload=None, **options):
     return notes(Scenario("mine", PLATFORM, parameters, workload=workload, **options))
 
 
-def test_it_is_said_that_nobody_starts_before_an_aged_head():
-    said = (
-        "aging: while the head of a queue has waited for 100 s, no other job starts at any "
-        "cluster; it is tried when a job departs"
-    )
-    for aging, policy, times in ((100, "lp-gf", 1), (0, "lp-gf", 0), (100, "gs", 0)):
-        scenario = Scenario.load("queues").changed(aging=aging, global_scheduler=policy)
-        assert notes(scenario).count(said) == times
-
-
-@pytest.mark.parametrize(
-    ("name", "prediction", "said"),
-    [("muscle", [], 1), ("muscle", ["prediction=exact"], 0), ("site", [], 0)],
-)
-def test_it_is_said_if_schedulers_know_run_times_since_nobody_said_otherwise(
-    name, prediction, said, tmp_path
-):
-    path = tmp_path / "jobs.csv"
-    path.write_text("arrival,size,runtime,requested_time\n0,1,10,60\n")
-    scenario = Scenario.load(name).changed(prediction, workload=str(path))
-    stated = stated_by(scenario.model(0).workload)
-    known = "prediction exact: jobs are expected to take as long as they do, whatever times"
-    assert sum(line.startswith(known) for line in notes(scenario, stated=stated)) == said
-
-
-@pytest.mark.parametrize(
-    ("origin", "local", "said"), [("C1", "fcfs", 0), ("", "fcfs", 1), ("C1", "easy", 1)]
-)
-def test_jobs_at_home_are_predicted_where_their_local_scheduler_goes_by_it(
-    tmp_path, origin, local, said
-):
-    path = tmp_path / "jobs.csv"
-    head = "arrival,size,runtime,requested_time,origin"
-    path.write_text(f"{head}\n0,1,10,60,{origin}\n")
-    given = {"assign_deadlines": False}
-    scenario = Scenario("mine", PLATFORM, given, "home", local, workload=str(path))
-    found = notes(scenario, stated=stated_by(scenario.model().workload))
-    assert sum(line.startswith("prediction exact") for line in found) == said
-
-
 CHANGING = """
 clusters = [{name = "A", size = 24}, {name = "B", size = 8}]
 [[changes]]
@@ -172,12 +132,12 @@ def test_processors_that_were_to_join_after_the_last_job_were_never_there(tmp_pa
     assert waits == {"join": 50.0, "drain": 0.0}
 
 
-def test_processors_that_are_to_join_count_as_idle_until_then(tmp_path):
+def test_processors_that_are_to_join_count_as_idle_meanwhile(tmp_path):
     grid = tmp_path / "grid.toml"
     text = '[[clusters]]\nname = "A"\nsize = 8\n[parameters]\nmode = "open"\njobs = 20\n'
     grid.write_text(text + '[[changes]]\ncluster = "A"\nwhat = "join"\nat = 50\nprocessors = 4\n')
     words = ["run", str(grid), "--global"]
-    told = "processors that are to join count as idle until then, in utilization, "
+    told = "processors that are to join count as idle as long as they have not, "
     assert told in CliRunner().invoke(main, [*words, "dll", "--local", "fcfs"]).stderr
     grid.write_text(grid.read_text().replace('"join"', '"drain"'))
     assert told not in CliRunner().invoke(main, [*words, "dll", "--local", "fcfs"]).stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from experiments.scenario.jobs import read_source
@@ -186,7 +188,7 @@ def test_sites_without_jobs_in_windows_are_told(tmp_path, end, idle, have):
         'scenario = "quickstart"\nreplications = {least = 4, window = "20s"}\n'
         '[workloads]\nthree = ["C1=a.csv", "C2=b.csv", "C3=c.csv"]\n'
         'two = ["C1=a.csv", "C3=c.csv"]\n'
-        '[policies]\nglobal = ["dll", "ect"]\nlocal = ["fcfs"]\n'
+        '[policies]\nglobal = ["dll", "ect"]\nlocal = ["fcfs"]\n[set]\nprediction = "exact"\n'
     )
     said = f"of 4 windows of three, {idle} {have} no job of C2"
     study = Study.load(path)
@@ -291,6 +293,21 @@ def test_whom_jobs_without_a_home_concern_is_told(tmp_path):
         "they go where migration-only would send them"
     )
     assert told in Study.load(write_log_study(tmp_path, changes)).notes
+    changes.append(("least = 4", 'least = 2\nwindow = "1h"'))
+    log = (tmp_path / "mine.swf").read_text().splitlines()
+    of_two = sum(float(line.split()[1]) - float(log[0].split()[1]) < 7200 for line in log)
+    here = told.replace("400 jobs", f"{of_two} jobs of 2 windows")
+    assert here in Study.load(write_log_study(tmp_path, changes)).notes
+
+
+def test_logs_that_have_no_more_windows_are_told_where_precision_lacks(tmp_path):
+    short = "at worst [^;]*; mine has no more windows of that length"
+    for most, said in ((5, True), (4, False)):
+        how = f'least = 2\nmost = {most}\nprecision = 1e-9\nwindow = "24h"'
+        path = write_log_study(tmp_path, [("least = 4", how)])
+        outcome = Study.load(path).run(tmp_path / f"{most}.db", 1, watch=Silent())
+        (line,) = [each for each in outcome.sentences() if "did not reach the precision" in each]
+        assert bool(re.search(short, line)) == said
 
 
 def test_only_windows_before_the_last_one_that_is_run_are_told(tmp_path):
@@ -298,7 +315,11 @@ def test_only_windows_before_the_last_one_that_is_run_are_told(tmp_path):
     study = Study.load(
         _in_hours(tmp_path, [(9, False), (2, False), (1, False), (3, False)], changes)
     )
-    assert study.notes == ["warmup: means leave out the first 1 of the jobs of each run"]
+    assert study.notes == [
+        "prediction exact: jobs are expected to take as long as they do, for none requests a time; "
+        "prediction learned goes by those that ended",
+        "warmup: means leave out the first 1 of the jobs of each run",
+    ]
 
 
 def test_too_few_windows_that_runs_can_have_are_refused_before_any(tmp_path):

@@ -187,7 +187,7 @@ def test_what_policies_lack_is_told_as_of_runs(tmp_path):
     (tmp_path / "study.toml").write_text(
         """scenario = "quickstart"\nmetric = "mean_wait"
         policies = {global = "greenest", local = ["fcfs", "fair-share"]}
-        set = {mode = "open", assign_deadlines = false}
+        set = {mode = "open", assign_deadlines = false, prediction = "exact"}
         workloads = {plain = "plain.csv", named = "named.csv"}
         replications = {least = 2, window = "4m"}"""
     )
