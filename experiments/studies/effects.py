@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from experiments.studies.tables import StudyTables
 
 
+FEW = 4
+"""So many differences are of one sign too often by chance to tell of it."""
+
+
 def effects(outcome: StudyTables) -> Iterator[str]:
     """Yield what each parameter does from its first value to its last, by policy."""
     for parameter, values in outcome.study.vary.items():
@@ -73,12 +77,28 @@ def _in_between(outcome: StudyTables, parameter: str, cases: list[pd.DataFrame])
         first, *_, last = names
         ends = (rows["from"] == first) & (rows["to"] == last)
         differ = rows[["lower", "higher"]].any(axis=1)
-        return ", but not in between" if differ.any() and not differ[ends].any() else ""
+        if differ.any() and not differ[ends].any():
+            return ", but not in between"
+        return _may_in_between(outcome, names, rows, ends)
     what = turns[0] if len({*turns}) == 1 else "it goes up or down in between"
     if len(cases) == 1:
         return f", but {what}"
     firsts = pd.concat([case.iloc[:1] for case in cases])
     return f", but {what} {_in_cases(outcome, firsts, np.array([*map(bool, told)]))}"
+
+
+def _may_in_between(
+    outcome: StudyTables, names: dict[Any, str], rows: pd.DataFrame, ends: pd.Series
+) -> str:
+    """Return between which values the metric may change, if it does not from first to last."""
+    alone = rows["difference"].abs() > rows["half_width"]
+    if alone[ends].any() or not alone.any():
+        return ""
+    found = rows[alone]
+    most = found.loc[(found["difference"].abs() / found["half_width"]).idxmax()]
+    pair = rows[(rows["from"] == most["from"]) & (rows["to"] == most["to"])]
+    where = "" if len(pair) == 1 else f" {_in_cases(outcome, pair, alone[pair.index])}"
+    return f", but may from {names[most['from']]} to {names[most['to']]}{where}"
 
 
 def _in_cases(outcome: StudyTables, rows: pd.DataFrame, those: Any) -> str:
@@ -154,7 +174,10 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
     if not sure.any():
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
         many = f"{from_to(rows['n'])} {pieces(outcome, rows['n'].max())}"
-        return f"does not change as far as {many} can tell{where}"
+        enough = rows["n"].min() > FEW
+        ways = [way for way in ("higher", "lower") if enough and (rows[way] == rows["n"]).all()]
+        though = f", though it is {ways[0]} in all of them" if ways else ""
+        return f"does not change as far as {many} can tell{where}{though}"
     if len(rows) == 1:
         row = rows.iloc[0]
         side = "lower" if row["difference"] < 0 else "higher"

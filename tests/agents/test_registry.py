@@ -111,7 +111,7 @@ def test_a_users_own(module):
         (
             local_scheduler,
             "mucsle",
-            "local scheduler 'mucsle': unknown; did you mean --global muscle? ",
+            "local scheduler 'mucsle': unknown; did you mean --global muscle",
         ),
         (local_scheduler, "", "local scheduler '': unknown"),
         (global_scheduler, "nowhere:First", "global scheduler 'nowhere:First': no module"),
