@@ -73,7 +73,7 @@ class SweepProgress:
         self._doing = self._unit = ""
         self._forecast = Forecast([])
         self._under_way: Told = tuple
-        self._done = 0
+        self._done = self._kept = 0
         self._began = time.monotonic()
         self._ended = threading.Event()
         self._clock: threading.Thread | None = None
@@ -109,10 +109,9 @@ class SweepProgress:
         """
         self.end()
         self._forecast, self._under_way, self._unit = forecast, under_way, unit
-        self._done = 0
+        self._done, self._kept = 0, kept
         if not self._quiet:
-            also = f" ({kept} done already)" if kept else ""
-            self.say(f"{counted(forecast.runs, unit)} to do{also}")
+            self.say(f"{counted(forecast.runs, unit)} to do{self._also()}")
         if forecast.runs:
             self._show()
 
@@ -199,8 +198,13 @@ class SweepProgress:
             self._bar = None
         if self._forecast.runs and not self._quiet:
             took = countdown(time.monotonic() - self._began)
-            self.say(f"{self._done:,} of {counted(self._forecast.runs, self._unit)} done in {took}")
+            of = counted(self._forecast.runs, self._unit)
+            self.say(f"{self._done:,} of {of} done in {took}{self._also()}")
         self._forecast, self._doing = Forecast([]), ""
+
+    def _also(self) -> str:
+        """Return in words how many runs were done before."""
+        return f" ({self._kept:,} done already)" if self._kept else ""
 
     def _words(self) -> str:
         passed, runs = time.monotonic() - self._began, self._forecast.runs
@@ -223,6 +227,8 @@ class SweepProgress:
                 done, left = "all jobs are through, messages are under way", None
         if left is not None and not (least and round(left) == 0):  # that would tell nothing
             done += f", {least}{countdown(left)} left"
+        elif passed >= 1.0 and not self._bar:  # which tells it beside
+            done += f", after {countdown(passed)}"
         return f"{done}: {self._doing}" if self._doing and (single or self._bar) else done
 
     def say(self, line: str) -> None:

@@ -84,7 +84,7 @@ def test_lines_where_there_is_no_terminal(clock):
         "1 of 4 runs, 50 s left",
         "2 of 4 runs, 25 s left",
         "3 of 4 runs, 12 s left",
-        "4 of 4 runs done in 1 min 40 s",
+        "4 of 4 runs done in 1 min 40 s (2 done already)",
     ]
 
 
@@ -187,7 +187,7 @@ def test_no_time_at_least_is_no_time_to_tell(clock):
             clock.now += 5.0
             shown.advance(piece, [5.0])
             said.append(shown._words())
-    assert said == ["1 of at least 2 runs, at least 5 s left", "2 of at least 2 runs"]
+    assert said == ["1 of at least 2 runs, at least 5 s left", "2 of at least 2 runs, after 10 s"]
 
 
 def test_nothing_to_do(clock):
@@ -212,7 +212,7 @@ def test_a_second_sweep_begins_anew(clock):
         "1 of 2 runs, 5 s left",
         "2 of 2 runs done in 10 s",
         "1 run to do (2 done already)",
-        "1 of 1 run done in 30 s",
+        "1 of 1 run done in 30 s (2 done already)",
     ]
 
 
