@@ -28,7 +28,8 @@ NOT_YET = (
     "idle-times and electricity"
 )
 IDLE_OF_OTHERS = (
-    "idle-time, and CP of the whole run, count what jobs that it leaves out hold as idle"
+    "idle-time, and CP of the whole run if it has one, count what jobs that it leaves out hold as "
+    "idle"
 )
 
 

@@ -1,4 +1,4 @@
-"""What schedulers do where a scenario, or its jobs, lack what they go by."""
+"""What is assumed where a scenario, or its jobs, lack what schedulers or numbers go by."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def of_policies(scenario: Scenario, due: bool = True, stated: Stated = NOTHING) 
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         yield f"workload: what split jobs communicate slows none of them: {NO_LINKS}"
     yield from _without_carbon(scenario)
+    yield from _without_idle_watts(scenario)
     if "aging" not in idle(scenario, stated):
         yield from _of_aging(scenario)
     yield from _of_slurm(scenario)
@@ -130,6 +131,13 @@ def _without_carbon(scenario: Scenario) -> Iterator[str]:
     if issubclass(scenario.policy, GreenestScheduler) and given.carbon == {}:
         instead = "energy" if given.busy_watts != {} else "processor-seconds"
         yield f"no carbon intensity is given: GREENEST goes by {instead}"
+
+
+def _without_idle_watts(scenario: Scenario) -> Iterator[str]:
+    """Yield what idle processors draw if nobody has said that."""
+    given: Any = scenario.parameters
+    if given.busy_watts != {} and given.idle_watts == {}:
+        yield "idle_watts: not given; processors that no job holds draw 0 W"
 
 
 def _of_aging(scenario: Scenario) -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from experiments.show.differences import (
     all_told,
     both,
+    of_electricity,
     of_one_source,
     same_deadlines,
     same_jobs,
@@ -108,7 +109,15 @@ def other_platforms(runs: list[Ran]) -> str:
     """Return in which tables of their platforms runs differ, "" if in none."""
     first, *others = (_by_place(ran.platform.to_dict()) for ran in runs)
     names = [name for name, of in first.items() if any(other.get(name) != of for other in others)]
-    return listed(["planned changes" if name == "changes" else name for name in names])
+    called = {"changes": "planned changes"}
+    if all(map(_nameless(first).__eq__, map(_nameless, others))):
+        called["clusters"] = "names of clusters"
+    return listed([called.get(name, name) for name in names])
+
+
+def _nameless(platform: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the clusters of a platform without their names."""
+    return [each | {"name": ""} for each in platform["clusters"]]
 
 
 def _by_place(platform: dict[str, Any]) -> dict[str, Any]:
@@ -138,6 +147,12 @@ def _other_parameters(runs: list[Ran]) -> Iterator[Sentence]:
         yield Sentence(
             f"They have other values of {listed(told)} (in a table below): what differs may be "
             f"due to that{rather}.",
+            warns=True,
+        )
+    if rates := of_electricity(runs):
+        yield Sentence(
+            f"They have other values of {listed(rates)} (in a table below), by which energy, cost "
+            "and CO2 may differ, and nothing else.",
             warns=True,
         )
 

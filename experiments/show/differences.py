@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from agents.energy.greenest import GreenestScheduler
 from agents.registry import GLOBAL, LOCAL, global_scheduler, local_scheduler
 from experiments.run.result_files import parameters_of
 from experiments.scenario.assignments import shown
@@ -17,6 +18,8 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.unread import OF_JOBS, UNSEEN, of_no_effect
 from experiments.show.numbers import NONE
 from experiments.show.run_data import Ran
+from grid.platform.energy import EnergySettings
+from grid.settings import declared
 
 CLOSE, CLOSE_S = 1e-6, 1e-6
 """How far apart two run times of a job may be, told by its starts and ends: a share, s."""
@@ -59,6 +62,9 @@ class Difference(NamedTuple):
         return [value if means or value == NONE else f"({value})" for value, means in each]
 
 
+OF_ELECTRICITY = set(declared(EnergySettings))
+"""Parameters by which all that electricity comes to is worked out, and few policies go."""
+
 TOLD_OF_JOBS = "assign_deadlines", "only_recorded"
 """Parameters of which the jobs of runs tell all effects, and their sentence does."""
 
@@ -76,15 +82,25 @@ def parameters(runs: Sequence[Ran]) -> Iterator[Difference]:
     if len({(*ran.platform.sizes.tolist(), *ran.platform.rates.tolist()) for ran in runs}) == 1:
         idle = [of | OF_PLATFORM for of in idle] if len(runs) > 1 else idle
     for name in names:
-        values = [shown(each[name]) if name in each else NONE for each in given]
+        values = [shown(each[name]) if each.get(name, {}) != {} else NONE for each in given]
         yield Difference(name, values, [name not in of for of in idle])
 
 
 def to_blame(runs: Sequence[Ran]) -> list[str]:
-    """Return what may be why runs differ; but for what only says which jobs there are, or how."""
-    return [
-        each.name for each in differences(runs) if each.matters and each.name not in TOLD_OF_JOBS
-    ]
+    """Return what may be why runs differ; but for what only says which jobs there are, or how.
+
+    And but for rates of electricity, if they decide nothing.
+    """
+    rates = (
+        {*TOLD_OF_JOBS} if any(map(_may_go_by_rates, runs)) else OF_ELECTRICITY | {*TOLD_OF_JOBS}
+    )
+    return [each.name for each in differences(runs) if each.matters and each.name not in rates]
+
+
+def of_electricity(runs: Sequence[Ran]) -> list[str]:
+    """Return the rates of electricity that differ and decide nothing."""
+    names = [each.name for each in differences(runs) if each.name in OF_ELECTRICITY]
+    return [] if any(map(_may_go_by_rates, runs)) else names
 
 
 def told_apart(runs: Sequence[Ran]) -> list[Ran]:
@@ -198,6 +214,13 @@ def _drawn_deadlines(ran: Ran) -> Any:
 
 def _parameters(ran: Ran) -> Parameters:
     return parameters_of(ran.summary, ran.name)
+
+
+def _may_go_by_rates(ran: Ran) -> bool:
+    """Return whether a policy may go by rates of electricity; one of a user's own may."""
+    policy = ran.summary["global"]
+    known = policy in GLOBAL and ran.summary["local"] in LOCAL
+    return not known or issubclass(global_scheduler(policy), GreenestScheduler)
 
 
 def _idle(ran: Ran) -> set[str]:

@@ -239,11 +239,10 @@ def naming_table(
         table = next((of for of, given in tables.items() if ALIASES.get(name, name) in given), "")
         if not table:
             raise
-        found, accepted, rest = told.partition("; accepted: ")
-        log = "" if workload == SYNTHETIC else f" with workload {workload}"
+        log = "" if workload == SYNTHETIC else f", with workload {workload}"
         platform = json.loads(setting).get(PLATFORM)
-        log += "" if platform is None else f" on {PLATFORM} {platform}"
-        raise GridError(f"{where}: {table}: {found}{log}{accepted}{rest}") from error
+        log += "" if platform is None else f", on {PLATFORM} {platform}"
+        raise GridError(f"{where}: {table}{log}: {told}") from error
 
 
 def _source(entries: Sequence[str], folder: Path) -> Source:

@@ -106,7 +106,7 @@ class _Reader:
                 self._leave_out("elements of no meaning here", element.tag)
             for name in WITHIN if element.tag in ("cluster", "cabinet") else ():
                 if element.get(name):
-                    self._leave_out("attributes of networks within clusters", name)
+                    self._leave_out("networks within clusters", name)
             if element.tag in ("route", *ROUTES):
                 names.check(element)
         zones = [each for each in self.root if each.tag in (*ZONES, "cluster")]

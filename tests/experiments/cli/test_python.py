@@ -15,7 +15,7 @@ from grid.platform.multicluster import Platform
         ({"out": 3}, "out: found 3; accepted: a path"),
         ({"out": "\0"}, "out: found '\\x00'; accepted: a path"),
         ({"events": 3}, "events: found 3; accepted: a path"),
-        ({"follow": "x"}, "follow 'x': found no such job; accepted: the number of a job"),
+        ({"follow": "x"}, "follow: found 'x'; accepted: the number of a job"),
         ({"follow": 1}, "follow: found with live = False; accepted: with live = True"),
         ({"pace": 5.0, "live": False}, "pace: found with live = False; accepted: with live = True"),
         ({"pace": -1}, "pace: found -1; accepted: simulated seconds a second, above 0"),

@@ -70,7 +70,7 @@ def test_it_is_said_that_nobody_has_a_share(tmp_path, local, user, said):
 
 
 def test_it_is_said_that_times_of_series_are_not_scaled():
-    given = {"busy_watts": 100, "carbon": {"A": "a.csv"}, "price": "b.csv"}
+    given = {"busy_watts": 100, "idle_watts": 0, "carbon": {"A": "a.csv"}, "price": "b.csv"}
     scaled = Scenario("mine", PLATFORM, given | {"load_factor": 2}, workload="my.swf")
     line = "price and carbon: the times of their series are not scaled by load_factor"
     assert notes(scaled) == [line]

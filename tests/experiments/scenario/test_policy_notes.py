@@ -22,6 +22,12 @@ def test_it_is_said_that_nobody_starts_before_an_aged_head():
         assert notes(scenario).count(said) == times
 
 
+def test_it_is_said_that_idle_processors_draw_nothing_if_nobody_says_what():
+    said = "idle_watts: not given; processors that no job holds draw 0 W"
+    for given, times in (([], 0), (["busy_watts=100"], 1), (["busy_watts=9", "idle_watts=0"], 0)):
+        assert notes(Scenario.load("quickstart").changed(given)).count(said) == times
+
+
 @pytest.mark.parametrize(
     ("name", "prediction", "said"),
     [

@@ -14,6 +14,7 @@ from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.show.comparing import compared
 from experiments.show.differences import Difference, differences, told_apart
+from experiments.show.numbers import NONE
 from experiments.show.page import page_of
 from experiments.show.run_data import Ran
 from grid.platform import Platform
@@ -262,4 +263,23 @@ def test_the_same_processors_given_in_two_ways_are_no_difference(one):
 def test_other_names_of_clusters_make_no_other_links(one):
     told = json.dumps(one.platform.to_dict()).replace('"C2"', '"Seth"')
     other = dataclasses.replace(again(one), platform=platform_of(json.loads(told), "told"))
+    assert "They were on different platforms: other names of clusters." in words(one, other)
+    larger = told.replace('"size": 20', '"size": 21')
+    assert larger != told
+    other = dataclasses.replace(again(one), platform=platform_of(json.loads(larger), "told"))
     assert "They were on different platforms: other clusters." in words(one, other)
+
+
+def test_rates_that_no_policy_goes_by_are_not_to_blame_for_waits(one):
+    other = again(one, busy_watts=100.0)
+    (found,) = differences([one, other])
+    assert found.values == [NONE, "100"]
+    told = words(one, other)
+    assert "values of busy_watts (in a table below), by which energy, cost and CO2 may" in told
+    assert "may be due to" not in told
+    assert "with other parameters too" not in told
+    green = [
+        dataclasses.replace(each, summary=each.summary | {"global": "greenest"})
+        for each in (one, other)
+    ]
+    assert "other values of busy_watts (in a table below): what differs may be due" in words(*green)

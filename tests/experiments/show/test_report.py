@@ -53,7 +53,7 @@ def test_refused_starts_are_told_where_there_are_some(result):
     assert "starts refused" not in printed(result)
     text = printed(replace(result, refused_starts=1200))
     assert re.search(
-        "^starts refused +1,200, for fewer processors were free than it counted on", text, re.M
+        "^starts refused +1,200, for fewer processors were free than reckoned with", text, re.M
     )
 
 

@@ -302,12 +302,12 @@ def test_folders_of_a_file_are_made_or_what_is_in_the_way_is_told(tmp_path):
     [
         (
             '[vary]\nprediction = ["exact", "requested"]\n[set]',
-            "vary: prediction: found 'requested' with workload bare; accepted: with a log whose "
+            "vary, with workload bare: prediction: found 'requested'; accepted: with a log whose "
             "jobs have a requested time",
         ),
         (
             "[set]\nwarmup = 2",
-            "set: warmup: found 2 with workload bare; accepted: a whole number below 2, the jobs "
+            "set, with workload bare: warmup: found 2; accepted: a whole number below 2, the jobs "
             "of the run",
         ),
     ],

@@ -265,7 +265,7 @@ def test_what_is_given_for_each_cluster_is_of_any_platform(tmp_path):
     wrong = [("latency = 0", watts.replace("C", "D"))]
     got = call(_growing(tmp_path, wrong), "--out", tmp_path / "new.db")
     assert got.exit_code == 2
-    assert "busy_watts: D: no cluster with workload both on platform two.toml; acc" in got.stderr
+    assert "with workload both, on platform two.toml: busy_watts: D: no cluster; a" in got.stderr
 
 
 def test_platforms_are_told_as_files_and_what_all_runs_share_have_them(tmp_path):
