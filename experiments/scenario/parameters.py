@@ -167,8 +167,8 @@ class Parameters(BaseModel):
     queue: Factor = 40.0
     """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
     load: Factor = 0.7
-    """Offered load in mode open, of which the arrival rate follows; 1 is all the clusters do;
-    utilization, too, is a name of it."""
+    """Offered load in mode open, from which the arrival rate follows; 1 is all the clusters do;
+    also called utilization."""
     jobs_per_cluster: Whole = 1000
     """Synthetic jobs of each cluster in mode per-cluster."""
     interarrival: Positive = 150.0
@@ -182,7 +182,7 @@ class Parameters(BaseModel):
     """So many clusters in a star, as the scenario's first one and its link; auto: its platform."""
     nodes: Size | Auto | Literal["log"] = "auto"
     """Processors of every cluster; auto: as the platform says; log: as the log says (of several,
-    each cluster's own), or those of its largest job; processors, too, is a name of it."""
+    each cluster's own), or those of its largest job; also called processors."""
     link_mbps: Capacity | Auto = "auto"
     """Capacity of every link, Mbit/s; auto: as the platform says."""
 
@@ -202,7 +202,7 @@ class Parameters(BaseModel):
     first cluster, the second for the second and so on, so that jobs of few components use the first
     clusters alone; total, only their sum, as a single component."""
     min_size: Size = 1
-    """Smallest job, processors; size_low, too, is a name of it."""
+    """Smallest job, processors; also called size_low."""
     max_size: Size = 10
     """Largest job, processors; size_high, too, is a name of it."""
     runtimes: Literal["bounded-pareto", "exponential", "deterministic", "hyperexponential"] = (
