@@ -47,11 +47,15 @@ STAY_OPEN = "All claims on these figures stay open; a larger `--scale` can judge
 
 
 class Picture(NamedTuple):
-    """A picture on a page: the name of its files, its caption, and a heading if it has one."""
+    """A picture on a page: the name of its files, its caption, and a heading if it has one.
+
+    And whether it has the signs that are explained below those of the page.
+    """
 
     name: str
     caption: str
     heading: str = ""
+    signs: bool = True
 
 
 class Paper(ABC):
@@ -211,7 +215,7 @@ class Paper(ABC):
                 heading = picture.heading
                 yield f"## {heading}\n"
             yield f"![{picture.caption}]({self.key}-{picture.name}.svg)\n"
-            yield f"*{picture.caption}.{self.signs()}*\n"
+            yield f"*{picture.caption}.{self.signs() if picture.signs else ''}*\n"
 
     def signs(self) -> str:
         """Return what is said below each picture of the signs that are in it."""

@@ -78,12 +78,20 @@ def _migration_gains(outcome: Outcome) -> Verdict:
     return judge.all_of(judge.all_above_zero(measured), judge.rises(measured))
 
 
-def _crossing(where: str, at: Floats) -> Measured:
-    """Return the mean of where a curve crosses a level; without an interval if not in all seeds."""
-    found = at[np.isfinite(at)]
-    if len(found) == len(at):
+def _crossing(where: str, at: tuple[Floats, Floats]) -> Measured:
+    """Return the mean of where a curve crosses a level; without an interval if not in all seeds.
+
+    Where all that is known is between which points, the interval is from the one to the other.
+    """
+    low, high = (each[np.isfinite(each)] for each in at)
+    found, seeds = (low + high) / 2, len(at[0])
+    if len(found) == seeds and (low < high).any():
+        middle, apart = float(found.mean()), float((high - low).mean() / 2)
+        where += ", from the last point with a steady state to the next"
+        return Measured(where, Interval(middle, apart if seeds > 1 else None))
+    if len(found) == seeds:
         return Measured(where, mean_interval(found))
-    where += f", in {len(found)} of {len(at)} seeds"
+    where += f", in {len(found)} of {seeds} seeds"
     return Measured(where, Interval(float(found.mean()) if len(found) else math.nan, None))
 
 
@@ -235,7 +243,7 @@ CLAIMS = (
     ),
     claim(
         (23,),
-        "Even at LSLT 100 B3 (85 %) is better than A1, on the mean over BSBW",
+        "Even at LSLT 100 B3 is better than A1, on the mean over BSBW",
         best_at_full,
     ),
     claim(_GRID, "B4 is worst on the whole", best, best=SURFACES[17], others=_NOT_B4, worst=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ import numpy as np
 
 from experiments.papers import judging as judge
 from experiments.papers.beosim.points import (
+    CHUNKS,
     HIGH,
     IDEAL_6,
     LINK_MBPS,
@@ -181,13 +183,27 @@ def best(outcome: Outcome, best: Point, others: Sequence[Point], worst: bool = F
 
 
 def best_at_full(outcome: Outcome) -> Verdict:
-    """Judge that B3 (85 %) is better than A1 at LSLT 100, on the mean over BSBW."""
-    found = overall(outcome, over_bandwidth(SURFACES[14]), over_bandwidth(CHUNK_85))
-    return Verdict(OPEN) if found is None else judge.all_above_zero([found])
+    """Judge that B3 with each chunk is better than A1 at LSLT 100, on the mean over BSBW."""
+    found = []
+    for chunk in CHUNKS:
+        of_b3 = over_bandwidth(replace(CHUNK_85, chunk=chunk))
+        measured = overall(outcome, over_bandwidth(SURFACES[14]), of_b3)
+        if measured is None:
+            return Verdict(OPEN)
+        found.append(measured)
+    return judge.all_above_zero(found)._replace(evidence=tuple(found))
+
+
+def _farther(outcome: Outcome, b1: Point, smaller: Point, larger: Point) -> Measured:
+    """Return how much farther from B1's turnaround that of B3 is with the larger chunk, s."""
+    near, far = (np.abs(outcome.values(each) - outcome.values(b1)) for each in (smaller, larger))
+    return Measured(
+        f"{larger.where}, farther from B1 than {smaller.name}", mean_interval(far - near)
+    )
 
 
 def approaches(outcome: Outcome) -> Verdict:
-    """Judge that B3 is B1 at chunk 0 and Migration Only at 100 %, and comes nearer on the way."""
+    """Judge that B3 is B1 at chunk 0 and Migration Only at 100 %, and comes nearer to both."""
     word, evidence = HOLDS, []
     for bsbw in (LOW, HIGH):
         *parts, whole = over_chunks(bsbw)
@@ -200,6 +216,13 @@ def approaches(outcome: Outcome) -> Verdict:
         last = [replace(whole, chunk=chunk) for chunk in (85, 90, 95)]
         if all(map(outcome.stable, last)):
             nearer = above(outcome, [*last[1:], whole], last)
+            word = judge.all_of(Verdict(word), nearer).word
+            evidence += nearer.evidence
+        small = [replace(whole, chunk=chunk) for chunk in (25, 50, 70, 85)]
+        if all(map(outcome.stable, (*small, b1))):
+            nearer = judge.all_above_zero(
+                [_farther(outcome, b1, *pair) for pair in itertools.pairwise(small)]
+            )
             word = judge.all_of(Verdict(word), nearer).word
             evidence += nearer.evidence
     return Verdict(word, tuple(evidence))

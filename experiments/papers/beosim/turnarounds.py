@@ -60,8 +60,11 @@ class Outcome(outcome.Outcome):
 
     def crossing(
         self, curve: Sequence[Point], level: Point, at: Callable[[Point], Floats]
-    ) -> Floats:
-        """Return where a curve first gets above a level, in each replication; NaN: nowhere.
+    ) -> tuple[Floats, Floats]:
+        """Return between where and where a curve gets above a level, in each replication.
+
+        Both are the same place, interpolated, unless the first point above it has no steady state;
+        NaN: nowhere.
 
         Parameters
         ----------
@@ -73,11 +76,12 @@ class Outcome(outcome.Outcome):
         """
         x = np.array([at(point) for point in curve])
         y = np.log([self.values(point) / self.values(level) for point in curve])  # they rise so
-        found = np.full(self.replications, np.nan)
+        found = np.full((2, self.replications), np.nan)
         for seed in range(self.replications):
             above = np.flatnonzero(y[:, seed] > 0)
             if len(above) and above[0] > 0:
                 right, left = above[0], above[0] - 1
                 share = -y[left, seed] / (y[right, seed] - y[left, seed])
-                found[seed] = x[left, seed] + share * (x[right, seed] - x[left, seed])
-        return found
+                ends = (share, share) if self.stable(curve[right]) else (0.0, 1.0)
+                found[:, seed] = x[left, seed] + np.multiply(ends, x[right, seed] - x[left, seed])
+        return found[0], found[1]

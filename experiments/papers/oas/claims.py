@@ -258,7 +258,7 @@ CLAIMS = (
         method=AGGREGATED,
         shares=SHARES,
     ),
-    claim((3,), "small slots are more compact than large ones", _small_slots_are_compact),
+    claim((3,), "small slots are more compact than large ones", _small_slots_are_compact, _OURS),
     claim(
         (4,),
         "OAS is good in all cases: no queue in the same slots is better",
@@ -270,6 +270,7 @@ CLAIMS = (
         (4,),
         "OAS in slots is good in all cases: no queue without slots is better",
         _beats_queues,
+        _OURS,
         share=OF_FIGURE_4,
         of_queues=None,
     ),
@@ -283,7 +284,8 @@ CLAIMS = (
     ),
     claim(
         (4,),
-        "each queue that does well in one workload does badly in another",
+        "each queue that does well in one workload does badly in another (by its makespan; how "
+        "compact it is then is not judged)",
         _no_queue_is_always_good,
     ),
     *(

@@ -319,12 +319,20 @@ def test_crossings_are_interpolated():
             high = {"ideal": 100.0}.get(point.policy, math.exp(point.bsbw))
             return np.array([high, high])
 
+        def stable(self, point):
+            return point.bsbw != 6.0
+
     given = Given(1.0, 2)
     curve = [Point(6, 4, "b1", bsbw=float(x)) for x in (3, 4, 5, 6)]
     level = Point(6, 4, "ideal")
-    at = given.crossing(curve, level, lambda point: np.full(2, point.bsbw))
-    assert at == pytest.approx([math.log(100)] * 2)
-    assert np.isnan(given.crossing(curve[:2], level, lambda point: np.full(2, point.bsbw))).all()
+
+    def at(points):
+        return np.array(given.crossing(points, level, lambda point: np.full(2, point.bsbw)))
+
+    assert at(curve) == pytest.approx(np.full((2, 2), math.log(100)))
+    assert np.isnan(at(curve[:2])).all()
+    # Without a steady state at the first point above it, all that is known is between which two.
+    assert at([*curve[:2], curve[-1]]).tolist() == [[4.0, 4.0], [6.0, 6.0]]
 
 
 @pytest.mark.parametrize(
@@ -341,6 +349,9 @@ def test_a_level_that_some_seeds_do_not_reach_decides_nothing(seeds, says):
             if column == "penalty":
                 return np.full(2, point.bsbw / 1500)
             return np.full(2, 2090.0) if point.policy == NO_SHARE else point.bsbw * np.array(seeds)
+
+        def stable(self, point):
+            return True
 
     (claim,) = (each for each in CLAIMS if each.text.endswith("against No Share, 2 clusters"))
     verdict = claim.judge(Given(1.0, 2))

@@ -146,7 +146,7 @@ def judged(text, given):
     found = {point.key(60): alike | given.get(point, {}) for point in every}
     outcome = Outcome(60)
     outcome.run(every, SimpleNamespace(all=lambda: found), Unwatched())
-    [verdict] = [claim.judge(outcome) for claim in CLAIMS if claim.text == text]
+    [verdict] = [claim.judge(outcome) for claim in CLAIMS if claim.text.startswith(text)]
     return verdict.word, [(each.where, each.value.mean) for each in verdict.evidence]
 
 
