@@ -286,7 +286,8 @@ class Paper(engine.PaperOfRuns):
             "- Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: MUSCLE "
             'is worse), unless they say otherwise; that MUSCLE "outperforms" another by so many '
             "percent is read so. Of many, the lowest and the highest are shown; "
-            "of a series, the first, the highest and the last.\n"
+            "of a series, the first, the highest and the last. Verdicts are by numbers that are "
+            "not rounded.\n"
             f"- *Slightly* and *little* are up to {100 * LITTLE:g} %, *much* (the paper: "
             "significantly) is more; *mostly* is more than half.\n"
             f"- Advantages are *similar* if they differ by up to {100 * LITTLE:g} percentage "
