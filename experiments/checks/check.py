@@ -26,7 +26,7 @@ from experiments.checks.seeding import seedings
 from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
 from experiments.cli.users_errors import in_a_line
-from experiments.show.numbers import listed
+from experiments.show.numbers import counted, listed
 from experiments.sweeps.forecast import Forecast, Piece
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
@@ -170,8 +170,11 @@ class _Examination:
         if not grids:
             ended = any(trial.error is None for trial in self._first.values())
             return Verdict(title, None, DIFFERENT if ended else UNENDED)
-        count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
-        return Verdict(title, True, f"in {count}{also}")
+        broken = sum(trial.error is not None for trial in self._first.values())
+        if check != "made" and broken:  # which might have shown what these do not
+            others = "1 other" if broken == 1 else f"{broken} others"
+            also += f"; not known of {others}, in which no run came to its end"
+        return Verdict(title, True, f"in {counted(len(grids), 'grid')}{also}")
 
     def _errors(self, unmade: bool = False, refused: bool = False) -> list[str]:
         """Return the errors that ended runs: before they began, of the grid's, or any others."""
