@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from grid.durations import time_of
 from grid.errors import GridError
+from grid.foreign import plain
 
 if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
@@ -295,6 +296,7 @@ def chosen_scenario(
 
     changes: dict[str, Any] = {}
     where = "--set"
+    _tell_repeated(settings)
     if predictor is not None:
         if any(each.partition("=")[0].strip() == "prediction" for each in settings):
             raise GridError("--predictor: found with --set prediction; accepted: one of the two")
@@ -312,6 +314,17 @@ def chosen_scenario(
     if own_metrics:
         changes["own_metrics"] = tuple(dict.fromkeys((*loaded.own_metrics, *own_metrics)))
     return loaded.changed(settings, where, **changes)
+
+
+def _tell_repeated(settings: Sequence[str]) -> None:
+    """Say of which parameters several values are given: one in a long line is overlooked."""
+    from experiments.cli.users_errors import warn
+
+    names = [each.partition("=")[0].strip() for each in settings]
+    for name in (name for name in dict.fromkeys(names) if names.count(name) > 1):
+        last = settings[len(names) - 1 - names[::-1].index(name)].partition("=")[2].strip()
+        often = names.count(name)
+        warn(f"--set: {plain(name)}: given {often} times; the last one counts, {plain(last)}")
 
 
 WITH_RESUME = (

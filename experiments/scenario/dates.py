@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from experiments.show.numbers import duration
 from grid.durations import seconds
 from grid.errors import WorkloadError, require
 from grid.foreign import quoted
@@ -80,7 +81,8 @@ def window_of(
         of_log += f" of {log}" if log else " at any site"
         require(day <= begin <= since[-1], "window_start", start, of_log)
     later = "the first submission" if begin <= 0 else f"window_start, {start}"
-    require(until > max(begin, 0.0), "window_end", end, f"later than {later}")
+    told = end if isinstance(end, str) else f"{duration(end or 0.0)} after the first submission"
+    require(until > max(begin, 0.0), "window_end", told, f"later than {later}")
     following = since[np.searchsorted(since, begin)]
     after = f"{clock_at(first, float(following)):%Y-%m-%d %H:%M:%S}, the first submission in it"
     require(following < until, "window_end", end, f"later than {after}, or another window_start")

@@ -51,6 +51,7 @@ def of_policies(scenario: Scenario, due: bool = True, stated: Stated = NOTHING) 
     yield from _of_slurm(scenario)
     yield from _unread_components(scenario, stated.components, stated.ordered)
     yield from _known_run_times(scenario, stated)
+    yield from _without_communication(scenario, stated)
 
 
 def _of_local(scenario: Scenario, named: bool = True) -> Iterator[str]:
@@ -92,10 +93,21 @@ def _known_run_times(scenario: Scenario, stated: Stated) -> Iterator[str]:
     if chosen or parameters.prediction_error or not exact:
         return
     known = "prediction exact: jobs are expected to take as long as they do"
-    if silent:
+    if silent and not stated.timed:  # else models or a table tell them
         yield f"{known}, for none requests a time; prediction learned goes by those that ended"
     elif stated.requested:
         yield f"{known}, whatever times users requested; prediction requested goes by those"
+
+
+def _without_communication(scenario: Scenario, stated: Stated) -> Iterator[str]:
+    """Yield that split jobs of a log are taken not to communicate, if nobody has said so."""
+    policy, given = scenario.policy, scenario.parameters
+    chosen = "computation_fraction" in given.model_fields_set - scenario.packaged
+    splits = policy.may_split() and not policy.penalty and len(scenario.platform.clusters) > 1
+    if kind := policy.settings_type:
+        splits &= "coallocate" not in declared(kind) or given.of(kind).coallocate
+    if scenario.workload is not None and stated.silent and splits and not chosen:
+        yield "computation_fraction 1: jobs that are split are taken not to communicate"
 
 
 def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:

@@ -347,3 +347,10 @@ def test_nothing_heavy_is_imported_that_is_not_needed(what, heavy):
     )
     root = Path(__file__).resolve().parents[3]
     subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+
+
+def test_a_parameter_that_is_given_twice_is_told():
+    got = call("validate", "quickstart", "--set", "load=0.5", "--set", "jobs=9", "--set", "load=1")
+    assert got.exit_code == 0
+    assert "metasched: --set: load: given 2 times; the last one counts, 1\n" in got.stderr
+    assert "jobs: given" not in got.stderr

@@ -22,6 +22,26 @@ def test_it_is_said_that_nobody_starts_before_an_aged_head():
         assert notes(scenario).count(said) == times
 
 
+@pytest.mark.parametrize(
+    ("policy", "settings", "said"),
+    [
+        ("b3", [], 1),
+        ("b3", ["computation_fraction=1"], 0),
+        ("b3", ["computation_fraction=0.8"], 0),
+        ("muscle", [], 0),
+        ("muscle", ["coallocate=true"], 1),
+        ("fixed-penalty", [], 0),
+        ("dll", [], 0),
+    ],
+)
+def test_it_is_said_that_split_jobs_of_a_log_do_not_communicate(tmp_path, policy, settings, said):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,1,10\n")
+    given = {"workload": str(tmp_path / "jobs.csv"), "global_scheduler": policy}
+    scenario = Scenario.load("quickstart").changed(settings, **given)
+    line = "computation_fraction 1: jobs that are split are taken not to communicate"
+    assert notes(scenario, stated=stated_by(scenario.model(0).workload)).count(line) == said
+
+
 def test_it_is_said_that_idle_processors_draw_nothing_if_nobody_says_what():
     said = "idle_watts: not given; processors that no job holds draw 0 W"
     for given, times in (([], 0), (["busy_watts=100"], 1), (["busy_watts=9", "idle_watts=0"], 0)):
