@@ -139,25 +139,22 @@ def is_same(outcome: Outcome, pairs: Pairs) -> Verdict:
     return Verdict(HOLDS if apart == 0 else FAILS, (Measured(where, Interval(100 * apart, 0.0)),))
 
 
-def is_saturated(outcome: Outcome, points: Sequence[Point], others: Sequence[Point]) -> Verdict:
-    """Judge that points are saturated first; the numbers are shares of their runs, percent.
+def is_saturated(outcome: Outcome, points: Sequence[Point]) -> Verdict:
+    """Judge that points are saturated; the numbers are shares of their runs, percent.
 
-    It fails if one of them is not though one of the others is, and is open if none or all are: the
-    load is ours; and if runs of a point are not at one.
+    It is open if one of them is not, because the load is ours, or if runs of a point are not at
+    one.
     """
-    every = (*points, *others)
-    shares = [100 * float((outcome.values(point, "stable") == 0).mean()) for point in every]
+    shares = [100 * float((outcome.values(point, "stable") == 0).mean()) for point in points]
     evidence = tuple(
         Measured(
             f"saturated, {point.name}, {point.where}",
             Interval(share, 0.0 if outcome.agree(point) else None),
         )
-        for point, share in zip(every, shares, strict=True)
+        for point, share in zip(points, shares, strict=True)
     )
-    if not all(map(outcome.agree, every)):
-        return Verdict(OPEN, evidence)
-    first, later = not any(map(outcome.stable, points)), all(map(outcome.stable, others))
-    return Verdict(HOLDS if first and later else OPEN if first or later else FAILS, evidence)
+    saturated = all(outcome.agree(point) and not outcome.stable(point) for point in points)
+    return Verdict(HOLDS if saturated else OPEN, evidence)
 
 
 def is_wider(

@@ -61,16 +61,15 @@ OF_POLICIES = (
     above((9,), "LQ is second worst", against(charts(9), [LQ], [GS, LS_DO, LP_GF, EQ_GF])),
     claim(
         (9,),
-        "At the second utilization GS and LQ are saturated (LS, LP and EQ are not)",
+        "At the second utilization GS and LQ are saturated",
         judges.is_saturated,
         points=[charts(9)[1](each) for each in (GS, LQ)],
-        others=[charts(9)[1](each) for each in (LS_DO, LP_GF, EQ_GF)],
     ),
-    above((9,), "GP is best for the global queue", against([chart(9)], SEPARATE, [GP]), "global"),
+    above((9,), "GP is best for the global queue", against(charts(9), SEPARATE, [GP]), "global"),
     much_above(
         (9,),
         "GP is much worse than LP, EQ and LQ for the local queues",
-        against([chart(9)], [GP], SEPARATE),
+        against(charts(9), [GP], SEPARATE),
         "local",
     ),
     above(
@@ -127,10 +126,10 @@ OF_POLICIES = (
     nearer(
         _BEST,
         "EQ is good in all mixes (nearer to the best policy than to the worst)",
-        [(at(EQ_GF), _all_of(at), _all_of(at)) for at in map(chart, _BEST)],
+        [(at(EQ_GF), _all_of(at), _all_of(at)) for at in charts(*_BEST)],
     ),
     above((12,), "EQ is better than LP", against(charts(12), [LP_GF], [EQ_GF])),
-    within((12,), "EQ and LP differ by little", against([chart(12)], [LP_GF], [EQ_GF])),
+    within((12,), "EQ and LP differ by little", against(charts(12), [LP_GF], [EQ_GF])),
     above((13, 14), "EQ is best", against(charts(13, 14), SIX, [EQ_GF])),
     above(
         (13, 14),
@@ -138,10 +137,13 @@ OF_POLICIES = (
         against(charts(13, 14), [LP_GF], [EQ_GF]),
         "global",
     ),
-    nearer(
-        (13, 14),
-        "GS and LQ are rather good (nearer to the best policy than to the worst)",
-        [(at(each), _all_of(at), _all_of(at)) for at in map(chart, (13, 14)) for each in (GS, LQ)],
+    *(
+        nearer(
+            (13, 14),
+            f"{each.upper()} is {good} (nearer to the best policy than to the worst)",
+            [(at(each), _all_of(at), _all_of(at)) for at in charts(13, 14)],
+        )
+        for each, good in ((GS, "good"), (LQ, "rather good"))
     ),
     within(
         (14,),
@@ -193,40 +195,40 @@ OF_POLICIES = (
 
 # 3.3 and 4 --------------------------------------------------------------------------------------
 
-_FIRST = [chart(figure) for figure in _BEST]
+_CHARTS = charts(*_BEST)
 
 
 def _each(pairs: Callable[[At], Pairs], column: str = "total") -> list[Judge]:
-    """Return a judge for each of Figs. 9 to 14, at its first utilization."""
-    return [partial(judges.is_above, pairs=pairs(at), column=column) for at in _FIRST]
+    """Return a judge for each chart of Figs. 9 to 14."""
+    return [partial(judges.is_above, pairs=pairs(at), column=column) for at in _CHARTS]
 
 
 OF_QUEUES = (
-    above(_BEST, "LP is best for local jobs", against(_FIRST, SEPARATE, [LP_GF]), "local"),
-    above(_BEST, "GP is best for global jobs", against(_FIRST, SEPARATE, [GP]), "global"),
+    above(_BEST, "LP is best for local jobs", against(_CHARTS, SEPARATE, [LP_GF]), "local"),
+    above(_BEST, "GP is best for global jobs", against(_CHARTS, SEPARATE, [GP]), "global"),
     above(
         _BEST,
         "EQ is better than LP for the global queue",
-        against(_FIRST, [LP_GF], [EQ_GF]),
+        against(_CHARTS, [LP_GF], [EQ_GF]),
         "global",
     ),
     above(
         _BEST,
         "LP is better than EQ for the local queues",
-        against(_FIRST, [EQ_GF], [LP_GF]),
+        against(_CHARTS, [EQ_GF], [LP_GF]),
         "local",
     ),
     other_kind(
         (9,),
         "With many multi-component jobs LQ serves the global queue faster than the local ones",
-        [chart(9)(LQ)],
+        [at(LQ) for at in charts(9)],
         "local",
         "global",
     ),
     other_kind(
         (13, 14),
         "With many single-component jobs LQ serves the local queues faster than the global one",
-        [chart(13)(LQ), chart(14)(LQ)],
+        [at(LQ) for at in charts(13, 14)],
         "global",
         "local",
     ),
@@ -250,7 +252,7 @@ OF_QUEUES = (
                 other="total",
                 least=judges.LITTLE,
             )
-            for at in _FIRST
+            for at in _CHARTS
             for each in (LP_GF, EQ_GF)
         ],
     ),
