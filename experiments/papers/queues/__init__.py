@@ -163,7 +163,7 @@ class Paper(engine.PaperOfPoints):
             "- Numbers are by how much the first response time is above the second, percent, "
             "unless they say otherwise; of many, the lowest and the highest are shown.\n"
             "- Claims about Figs. 9 to 14 are judged by both charts of each, unless they name a "
-            "utilization.\n"
+            "utilization or a common load.\n"
             "- A comparison *holds* if the intervals of all of them are on the right side, *fails* "
             "if one is on the wrong side, and is otherwise *open*.\n"
             + judging.TRENDS

@@ -79,7 +79,7 @@ def is_any(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
     return judge.by_chance(word, judge.extremes(evidence)[-1:])
 
 
-def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
+def is_nearer(outcome: Outcome, triples: Triples, column: str = "total") -> Verdict:
     """Judge that a policy is nearer to the best of some points than to the worst, in each triple.
 
     The number is by how much it is nearer, percent of the best. A triple is left out if both the
@@ -87,8 +87,8 @@ def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
     """
     measured = []
     for of, goods, others in triples:
-        good = min(goods, key=lambda point: _height(outcome, point))
-        bad = max(others, key=lambda point: _height(outcome, point))
+        good = min(goods, key=lambda point: _height(outcome, point, column))
+        bad = max(others, key=lambda point: _height(outcome, point, column))
         words = f"{of.name} between {good.name} and {bad.name}, {of.where}"
         if not outcome.stable(of):
             if not outcome.stable(good):
@@ -97,14 +97,14 @@ def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
         elif not (outcome.stable(good) and outcome.stable(bad)):
             value = outcome.infinite(math.inf, (good, of, bad))
         else:
-            low, x, high = (outcome.values(each) for each in (good, of, bad))
+            low, x, high = (outcome.values(each, column) for each in (good, of, bad))
             value = mean_interval(100 * ((high - x) - (x - low)) / low.mean())
         measured.append(Measured(words, value))
     return judge.all_above_zero(measured)
 
 
-def _height(outcome: Outcome, point: Point) -> float:
-    return float(outcome.values(point).mean()) if outcome.stable(point) else math.inf
+def _height(outcome: Outcome, point: Point, column: str = "total") -> float:
+    return float(outcome.values(point, column).mean()) if outcome.stable(point) else math.inf
 
 
 def is_rising(
@@ -211,9 +211,9 @@ def mostly(figures: tuple[int, ...], text: str, verdicts: Sequence[Judge]) -> Cl
     return claim(figures, text, is_mostly, verdicts=verdicts)
 
 
-def nearer(figures: tuple[int, ...], text: str, triples: Triples) -> Claim:
+def nearer(figures: tuple[int, ...], text: str, triples: Triples, column: str = "total") -> Claim:
     """Claim that a policy is nearer to good ones than to the worst of some."""
-    return claim(figures, text, is_nearer, triples=triples)
+    return claim(figures, text, is_nearer, triples=triples, column=column)
 
 
 def same(figures: tuple[int, ...], text: str, pairs: Pairs) -> Claim:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from experiments.papers.claims_report import claim
+from experiments.papers.judging import Verdict
 from experiments.papers.queues import judges
 from experiments.papers.queues.judges import (
     Judge,
-    Pairs,
     above,
     against,
     mostly,
@@ -76,6 +76,7 @@ OF_POLICIES = (
         (9,), "LP and EQ are better than GP and LQ", against(charts(9), [GP, LQ], [LP_GF, EQ_GF])
     ),
     above((9,), "LP is better than EQ", against(charts(9), [EQ_GF], [LP_GF])),
+    within((9,), "LP and EQ differ by little", against(charts(9), [EQ_GF], [LP_GF])),
     above(
         (9,),
         "LP is better than EQ for the global queue",
@@ -131,9 +132,9 @@ OF_POLICIES = (
     above((12,), "EQ is better than LP", against(charts(12), [LP_GF], [EQ_GF])),
     within((12,), "EQ and LP differ by little", against(charts(12), [LP_GF], [EQ_GF])),
     above((13, 14), "EQ is best", against(charts(13, 14), SIX, [EQ_GF])),
-    above(
+    much_above(
         (13, 14),
-        "LP delays the global jobs (against EQ)",
+        "LP delays the global jobs much (against EQ)",
         against(charts(13, 14), [LP_GF], [EQ_GF]),
         "global",
     ),
@@ -198,14 +199,28 @@ OF_POLICIES = (
 _CHARTS = charts(*_BEST)
 
 
-def _each(pairs: Callable[[At], Pairs], column: str = "total") -> list[Judge]:
-    """Return a judge for each chart of Figs. 9 to 14."""
-    return [partial(judges.is_above, pairs=pairs(at), column=column) for at in _CHARTS]
+def _each(judge: Callable[..., Verdict], ones: Sequence[str], other: str) -> list[Judge]:
+    """Return a judge of total response times for each chart of Figs. 9 to 14."""
+    return [partial(judge, pairs=against([at], ones, [other]), column="total") for at in _CHARTS]
 
 
 OF_QUEUES = (
     above(_BEST, "LP is best for local jobs", against(_CHARTS, SEPARATE, [LP_GF]), "local"),
     above(_BEST, "GP is best for global jobs", against(_CHARTS, SEPARATE, [GP]), "global"),
+    *(
+        nearer(
+            _BEST,
+            f"Under LP and EQ {column} jobs have a low response time (nearer to the best of GP, "
+            "LP, EQ and LQ than to the worst)",
+            [
+                (at(each), [at(one) for one in SEPARATE], [at(one) for one in SEPARATE])
+                for at in _CHARTS
+                for each in (LP_GF, EQ_GF)
+            ],
+            column,
+        )
+        for column in ("local", "global")
+    ),
     above(
         _BEST,
         "EQ is better than LP for the global queue",
@@ -265,12 +280,17 @@ OF_QUEUES = (
     mostly(
         _BEST,
         "In most cases with balanced queues EQ-GF is better than LP-GF",
-        _each(lambda at: against([at], [LP_GF], [EQ_GF])),
+        _each(judges.is_above, [LP_GF], EQ_GF),
+    ),
+    mostly(
+        _BEST,
+        "In most cases with balanced queues EQ-GF and LP-GF differ by little",
+        _each(judges.is_within, [LP_GF], EQ_GF),
     ),
     mostly(
         _BEST,
         "Priority of local queues, but a restricted one (LP), is often best of GP, LP, EQ and LQ "
         "(section 1)",
-        _each(lambda at: against([at], SEPARATE, [LP_GF])),
+        _each(judges.is_above, SEPARATE, LP_GF),
     ),
 )

@@ -8,6 +8,7 @@ from functools import partial
 from experiments.papers.claims_report import Claim, claim
 from experiments.papers.queues import judges
 from experiments.papers.queues.judges import (
+    LITTLE,
     Pairs,
     above,
     against,
@@ -129,6 +130,7 @@ def _of_versions(name: str, balanced: int, of: Sequence[str]) -> list[Claim]:
     lf, gf, rd = of
     five, six = (balanced,), (balanced + 1,)
     odd = [_ODD_VERSIONS]
+    worse, least = ("much worse", LITTLE) if name == "EQ" else ("worst", 0.0)
     local_loss = [
         (versions(case)(gf), versions(case)(lf)) for case in (HALF_FOUR, UP_TO_THREE, UP_TO_TWO)
     ]
@@ -195,7 +197,12 @@ def _of_versions(name: str, balanced: int, of: Sequence[str]) -> list[Claim]:
         above(
             six, f"{name}-LF is bad for the global queue (worst)", against(odd, [lf], of), "global"
         ),
-        above(six, f"{name}-GF is worst in total, queues unbalanced", against(odd, [gf], of)),
+        above(
+            six,
+            f"{name}-GF is {worse} in total, queues unbalanced",
+            against(odd, [gf], of),
+            least=least,
+        ),
         much_above(
             six,
             f"{name}-GF is very bad for the local queues",
