@@ -139,11 +139,11 @@ def is_same(outcome: Outcome, pairs: Pairs) -> Verdict:
     return Verdict(HOLDS if apart == 0 else FAILS, (Measured(where, Interval(100 * apart, 0.0)),))
 
 
-def is_saturated(outcome: Outcome, points: Sequence[Point]) -> Verdict:
+def is_saturated(outcome: Outcome, points: Sequence[Point], others: Sequence[Point]) -> Verdict:
     """Judge that points are saturated; the numbers are shares of their runs, percent.
 
-    It is open if one of them is not, because the load is ours, or if runs of a point are not at
-    one.
+    It is open if one of them is not, or all others are, because the load is ours; and if runs of a
+    point are not at one.
     """
     shares = [100 * float((outcome.values(point, "stable") == 0).mean()) for point in points]
     evidence = tuple(
@@ -154,7 +154,8 @@ def is_saturated(outcome: Outcome, points: Sequence[Point]) -> Verdict:
         for point, share in zip(points, shares, strict=True)
     )
     saturated = all(outcome.agree(point) and not outcome.stable(point) for point in points)
-    return Verdict(HOLDS if saturated else OPEN, evidence)
+    borne = any(outcome.agree(point) and outcome.stable(point) for point in others)
+    return Verdict(HOLDS if saturated and borne else OPEN, evidence)
 
 
 def is_wider(

@@ -64,6 +64,7 @@ OF_POLICIES = (
         "At the second utilization GS and LQ are saturated",
         judges.is_saturated,
         points=[charts(9)[1](each) for each in (GS, LQ)],
+        others=[charts(9)[1](each) for each in (LS_DO, GP, LP_GF, EQ_GF)],
     ),
     above((9,), "GP is best for the global queue", against(charts(9), SEPARATE, [GP]), "global"),
     much_above(

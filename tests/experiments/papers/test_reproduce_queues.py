@@ -265,7 +265,7 @@ def test_runs_that_are_not_at_one_about_saturation_decide_nothing(replications, 
             judges.is_above(outcome, [(at[LS_DO], at[GP])], "total").word,
             judges.is_nearer(outcome, [(at[GP], [at[LS_DO]], [at[GS]])]).word,
             judges.is_nearer(outcome, [(at[EQ_GF], [at[LS_DO]], [at[GS]])]).word,
-            judges.is_saturated(outcome, [second[GS]]).word,
+            judges.is_saturated(outcome, [second[GS]], [second[LS_DO]]).word,
         ]
 
     assert words(0, 4) == ["holds", "fails", "fails", "holds", "holds"]
