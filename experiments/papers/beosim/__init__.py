@@ -40,7 +40,7 @@ class Paper(engine.PaperOfPoints):
     usual, outcomes, observe = 5, Outcome, observe
     bars = (
         " Bars: 95 % confidence intervals; arrows: no steady state; curves that leave the upper "
-        "edge go on above it."
+        "edge go on above it; points that would hide one another stand side by side."
     )
 
     def points(self, part: int) -> list[Point]:
