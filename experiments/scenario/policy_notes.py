@@ -102,12 +102,13 @@ def _known_run_times(scenario: Scenario, stated: Stated) -> Iterator[str]:
 def _without_communication(scenario: Scenario, stated: Stated) -> Iterator[str]:
     """Yield that split jobs of a log are taken not to communicate, if nobody has said so."""
     policy, given = scenario.policy, scenario.parameters
-    chosen = "computation_fraction" in given.model_fields_set - scenario.packaged
+    name = "computation_fraction"
+    said = name in stated.unread or name in given.model_fields_set - scenario.packaged
     splits = policy.may_split() and not policy.penalty and len(scenario.platform.clusters) > 1
     if kind := policy.settings_type:
         splits &= "coallocate" not in declared(kind) or given.of(kind).coallocate
-    if scenario.workload is not None and stated.silent and splits and not chosen:
-        yield "computation_fraction 1: jobs that are split are taken not to communicate"
+    if scenario.workload is not None and stated.silent and splits and not said:
+        yield f"{name} 1: jobs that are split are taken not to communicate"
 
 
 def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:

@@ -40,6 +40,9 @@ def test_it_is_said_that_split_jobs_of_a_log_do_not_communicate(tmp_path, policy
     scenario = Scenario.load("quickstart").changed(settings, **given)
     line = "computation_fraction 1: jobs that are split are taken not to communicate"
     assert notes(scenario, stated=stated_by(scenario.model(0).workload)).count(line) == said
+    table = "arrival,size,runtime,computation_fraction\n0,1,10,1\n"
+    (tmp_path / "jobs.csv").write_text(table)
+    assert line not in notes(scenario, stated=stated_by(scenario.model(0).workload))
 
 
 def test_it_is_said_that_idle_processors_draw_nothing_if_nobody_says_what():
