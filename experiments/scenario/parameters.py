@@ -204,7 +204,7 @@ class Parameters(BaseModel):
     min_size: Size = 1
     """Smallest job, processors; also called size_low."""
     max_size: Size = 10
-    """Largest job, processors; size_high, too, is a name of it."""
+    """Largest job, processors; also called size_high."""
     runtimes: Literal["bounded-pareto", "exponential", "deterministic", "hyperexponential"] = (
         "bounded-pareto"
     )
@@ -217,7 +217,7 @@ class Parameters(BaseModel):
     """Exponent of the bounded Pareto distribution."""
     mean_runtime: Positive = 16.0
     """Mean of the exponential and the hyperexponential distribution, or the deterministic run time,
-    s; runtime, too, is a name of it."""
+    s; also called runtime."""
     runtime_cv: Annotated[float, Field(ge=1, lt=1e6, strict=True)] = 2.0
     """Coefficient of variation of the hyperexponential distribution, of two phases with balanced
     means."""

@@ -91,10 +91,8 @@ def to_blame(runs: Sequence[Ran]) -> list[str]:
 
     And but for rates of electricity, if they decide nothing.
     """
-    rates = (
-        {*TOLD_OF_JOBS} if any(map(_may_go_by_rates, runs)) else OF_ELECTRICITY | {*TOLD_OF_JOBS}
-    )
-    return [each.name for each in differences(runs) if each.matters and each.name not in rates]
+    told = {*TOLD_OF_JOBS, *of_electricity(runs)}
+    return [each.name for each in differences(runs) if each.matters and each.name not in told]
 
 
 def of_electricity(runs: Sequence[Ran]) -> list[str]:

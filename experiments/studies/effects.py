@@ -109,7 +109,8 @@ def _in_cases(outcome: StudyTables, rows: pd.DataFrame, those: Any) -> str:
     one, where = rows[those].iloc[0], []
     for name in (name for name in outcome.where if rows[name].nunique() > 1):
         values = {cell(value): shown(value) for value in outcome.study.vary.get(name, ())}
-        where.append(f"{name} {values[one[name]]}" if values else str(one[name]))
+        value = values.get(one[name], str(one[name]))
+        where.append(f"{name} {value}" if values else value)
     return f"{told} ({', '.join(where)})"
 
 

@@ -207,7 +207,7 @@ def _of_origins(
         elif under and each.homeless:
             of_runs = each.told(study.replications).removesuffix(f"of {each.name}")
             those = f"{counted(each.homeless, 'job')} {of_runs}submitted through no cluster"
-            yield (f"workload {each.name}: {those}: {'; '.join(under)}")
+            yield f"workload {each.name}: {those}: {'; '.join(under)}"
 
 
 def _of_warm_ups(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
