@@ -6,6 +6,7 @@ it. Metrics of the user's own have their names for labels, and no unit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -223,8 +224,10 @@ def unit_of(name: str) -> str:
     return UNITS[metric(name).kind]
 
 
-def scale_of(name: str, values: Iterable[float | None]) -> Scale:
+def scale_of(name: str, values: Iterable[float | None], least: float = math.inf) -> Scale:
     """Return the one unit in which some values of a metric are told, such as those of a column.
+
+    Of times, a smaller one if it must show the least that is given.
 
     >>> scale_of("mean_wait", [30.0, 9000.0]).unit, scale_of("throughput", [0.002]).unit
     ('h', 'jobs/min')
@@ -235,7 +238,7 @@ def scale_of(name: str, values: Iterable[float | None]) -> Scale:
     if kind == "rate":
         of_time = time_scale(2 / most if most else 0.0)
         return Scale(1 / of_time.size, f"jobs/{of_time.unit}")
-    scale = time_scale(most) if kind in ("time", "work") else PLAIN
+    scale = time_scale(most, least) if kind in ("time", "work") else PLAIN
     unit = {"time": scale.unit, "work": f"processor-{scale.unit}"}.get(kind, UNITS[kind])
     return Scale(scale.size, unit)
 
@@ -259,15 +262,17 @@ def heading(name: str, scale: Scale | None = None) -> str:
     return label(name) + (f", {unit}" if unit else "")
 
 
-def told(name: str, value: float | None, half: float | None = None) -> str:
-    """Return a value of a metric with its unit, and its half-width if it has one.
+def told(
+    name: str, value: float | None, half: float | None = None, scale: Scale | None = None
+) -> str:
+    """Return a value of a metric with its half-width, if it has one, in a unit or in what suits it.
 
     >>> told("mean_wait", 9000.0), told("utilization", 0.853), told("restarts", 3)
     ('2.50 h', '85.3 %', '3')
     """
     if half is None and metric(name).kind == "share":
         return percent(value)
-    return scale_of(name, [value]).with_unit(value, half)
+    return (scale or scale_of(name, [value])).with_unit(value, half)
 
 
 def drawn_words(deadlines: str | None) -> str:

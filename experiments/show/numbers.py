@@ -2,7 +2,7 @@
 
 Times are told in seconds below 2 minutes, in minutes below 2 hours, in hours below 2 days, and in
 days from there on. A column of a table or an axis of a picture has one unit, that of its largest
-value, in its heading. Files and ``--json`` have seconds.
+value, in its heading; a study one for each metric. Files and ``--json`` have seconds.
 """
 
 from __future__ import annotations
@@ -75,9 +75,16 @@ _TIMES = (Scale(86_400.0, "d"), Scale(3600.0, "h"), Scale(60.0, "min"))
 SECONDS = Scale(1.0, "s")
 
 
-def time_scale(most: float) -> Scale:
-    """Return the unit of times (s) of which the largest is given."""
-    return next((each for each in _TIMES if abs(most) >= 2 * each.size), SECONDS)
+def time_scale(most: float, least: float = math.inf) -> Scale:
+    """Return the unit of times (s) of which the largest is given.
+
+    It is a smaller one where half of it would be more than the least that must be read.
+
+    >>> time_scale(9000.0).unit, time_scale(9000.0, 450.0).unit
+    ('h', 'min')
+    """
+    fits = (each for each in _TIMES if abs(most) >= 2 * each.size and least >= each.size / 2)
+    return next(fits, SECONDS)
 
 
 def duration(seconds: float | None, half: float | None = None) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.run.result_files import platform_of
 from experiments.scenario.assignments import shown
-from experiments.show.labels import heading, label, scale_of, scale_of_difference
+from experiments.show.labels import heading, label, scale_of_difference
 from experiments.show.numbers import NONE, PLAIN, Scale, number
 from experiments.show.packed import embedded
 from experiments.show.page import OF_LINKS, templates
@@ -57,7 +57,7 @@ def study_page(outcome: StudyOutcome) -> str:
         subtitles=[f"{len(outcome.runs):,} of {outcome.planned:,} runs, seed {outcome.study.seed}"],
         version=told.get("version"),
         found=[Sentence(line) for line in outcome.sentences()],
-        metric=heading(outcome.metric, _scale(outcome)),
+        metric=heading(outcome.metric, outcome.scale(outcome.metric)),
         better="more" if outcome.study.more_is_better else "less",
         panels=drawn[:PANELS],
         left_out=max(0, len(drawn) - PANELS),
@@ -76,7 +76,7 @@ def study_page(outcome: StudyOutcome) -> str:
 
 def _panels(outcome: StudyOutcome) -> list[Panel]:
     """Return a drawing for each setting of all but one parameter, which is on its axis."""
-    points, vary, scale = outcome.points, outcome.study.vary, _scale(outcome)
+    points, vary, scale = outcome.points, outcome.study.vary, outcome.scale(outcome.metric)
     numeric = [name for name in vary if len(vary[name]) > 1 and _is_numeric(vary[name])]
     along = max(numeric, key=lambda name: len(vary[name]), default="workload")
     others = [name for name in _telling(outcome) if name != along]
@@ -128,17 +128,12 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _scale(outcome: StudyOutcome) -> Scale:
-    """Return the unit of the metric by which policies are compared."""
-    return scale_of(outcome.metric, outcome.points.get(outcome.metric, ()))
-
-
 # Tables -----------------------------------------------------------------------------------------
 
 
 def ranking_table(outcome: StudyOutcome) -> Table:
     """Return the policies of each setting, the best first."""
-    scale = _scale(outcome)
+    scale = outcome.scale(outcome.metric)
     apart = scale_of_difference(outcome.metric, scale)
     unit = f", {apart.unit}" if apart.unit else ""
     names = {
@@ -172,7 +167,7 @@ def _telling(outcome: StudyOutcome) -> list[str]:
 
 
 def _tables(outcome: StudyOutcome) -> list[Table]:
-    scale = _scale(outcome)
+    scale = outcome.scale(outcome.metric)
     tables = [ranking_table(outcome)]
     if len(outcome.effects):
         apart = scale_of_difference(outcome.metric, scale)
@@ -205,7 +200,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
                 {"mean": scale, "difference": apart},
             )
         )
-    scales = {name: scale_of(name, outcome.points[name]) for name in outcome.study.reported}
+    scales = {name: outcome.scale(name) for name in outcome.study.reported}
     counts = [each for each in ("unstable", "unfinished", "rejected") if outcome.points[each].any()]
     tables.append(
         _table(
@@ -223,7 +218,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
 
 def _windows(outcome: StudyOutcome) -> Iterator[Table]:
     """Yield when the windows of each log were, and what the policies came to in each of them."""
-    scale, several = _scale(outcome), len([*outcome.runs["workload"].unique()]) > 1
+    scale, several = outcome.scale(outcome.metric), len([*outcome.runs["workload"].unique()]) > 1
     places = [name for name in _telling(outcome) if name != "workload"]
     for workload, runs in outcome.runs.groupby("workload", sort=False):
         zone, found = dated(outcome, str(workload))

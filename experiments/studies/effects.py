@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.scenario.assignments import shown
-from experiments.show.labels import label, scale_of_difference
-from experiments.show.numbers import PERCENT, POINTS, listed, signed_percent
+from experiments.show.labels import label
+from experiments.show.numbers import PERCENT, POINTS, Scale, listed, signed_percent
 from experiments.studies.definition import cell
 from experiments.studies.ranking import firsts_alike
 from experiments.studies.tables import COUNTS
@@ -167,7 +167,7 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
     """Return what a parameter does to a policy in words; a row for each setting of the others."""
     if not rows[["lower", "higher"]].any(axis=None):
         return "stays the same"
-    metric, sure, verb, but = outcome.metric, rows["surely_changes"], "changes", ""
+    scale, sure, verb, but = outcome.scale(outcome.metric), rows["surely_changes"], "changes", ""
     alone = rows["difference"].abs() > rows["half_width"]
     if not sure.any() and alone.any():
         sure, verb = alone, "may change"
@@ -182,24 +182,23 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
     if len(rows) == 1:
         row = rows.iloc[0]
         side = "lower" if row["difference"] < 0 else "higher"
-        size = size_of(metric, row["difference"], row["mean"], row["half_width"])
+        size = size_of(scale, row["difference"], row["mean"], row["half_width"])
         often = f"{side} in {row[side]} of {row['n']} {pieces(outcome, row['n'])}"
         return f"{verb} by {size} ({often}){but}"
     if verb == "changes" and (others := alone & ~sure).any():
         some = f"{others.sum()} more" if others.sum() + sure.sum() < len(rows) else "the others"
         if others.sum() == 1 and some == "the others":
             some = "the other"
-        but = f", and may change in {some}, by {_range(metric, rows[others])}"
-    return f"{verb} by {_range(metric, rows[sure])} {_in_cases(outcome, rows, sure)}{but}"
+        but = f", and may change in {some}, by {_range(scale, rows[others])}"
+    return f"{verb} by {_range(scale, rows[sure])} {_in_cases(outcome, rows, sure)}{but}"
 
 
-def _range(metric: str, rows: pd.DataFrame) -> str:
+def _range(scale: Scale, rows: pd.DataFrame) -> str:
     """Return between what changes are: shares of means, else in the metric's own unit."""
-    scale = scale_of_difference(metric, PERCENT)
-    if scale is not POINTS and (rows["mean"] <= 0.0).any():  # of what there is no share
+    if scale is not PERCENT and (rows["mean"] <= 0.0).any():  # of what there is no share
         changes = rows["difference"]
-        ends = [size_of(metric, each, 0.0, math.nan) for each in (changes.min(), changes.max())]
+        ends = [size_of(scale, each, 0.0, math.nan) for each in (changes.min(), changes.max())]
         return " to ".join(dict.fromkeys(ends))
-    changes = rows["difference"] / (1.0 if scale is POINTS else rows["mean"])
+    changes = rows["difference"] / (1.0 if scale is PERCENT else rows["mean"])
     ends = [signed_percent(each) for each in (changes.min(), changes.max())]
-    return f"{' to '.join(dict.fromkeys(ends))} {scale.unit}"
+    return f"{' to '.join(dict.fromkeys(ends))} {POINTS.unit if scale is PERCENT else '%'}"

@@ -150,6 +150,7 @@ def of_runs(
     measured = any("prediction" in name for name in study.reported)  # whoever goes by them
     read = [each for each in scenarios if measured or go_by_predictions(each, homeless)]
     if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in read):
+        left_out += map(_known_in_windows, (each for each in workloads if each.none_requested))
         unknown = [each for each in workloads if each.unrequested]
         of = [f" {each.told(study.replications)}" for each in unknown]
         left_out += map(without_request, (each.unrequested for each in unknown), of)
@@ -182,6 +183,18 @@ def _of_policies(
         jobs = note.removeprefix("workload: ")
         everywhere = len(names) == len(workloads) and jobs == note
         yield note if everywhere else f"workload {listed([*names])}: {jobs}"
+
+
+def _known_in_windows(workload: StudyWorkload) -> str:
+    """Return in a line in how many windows predictions are exact, as no job requests a time.
+
+    That only a packaged scenario takes, whose jobs may overrule what it predicts.
+    """
+    windows = counted(workload.none_requested, "window")
+    return (
+        f"prediction exact in {windows} of {workload.name}, where no job has a requested time: "
+        "jobs are expected to take as long as they do"
+    )
 
 
 def _of_origins(

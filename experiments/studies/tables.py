@@ -16,7 +16,8 @@ import pandas as pd
 from pydantic import ValidationError
 
 from experiments.run.result_files import platform_of
-from experiments.show.labels import may_lack
+from experiments.show.labels import may_lack, scale_of
+from experiments.show.numbers import Scale
 from experiments.studies.database import Contents, contents, unreadable
 from experiments.studies.definition import Definition, cell
 from experiments.studies.ranking import (
@@ -97,6 +98,14 @@ class StudyTables:
     def metric(self) -> str:
         """What ranks policies."""
         return self.study.metric
+
+    def scale(self, name: str) -> Scale:
+        """Return the one unit in which a metric is told in all tables and sentences of the study.
+
+        It is that of the largest mean, or a smaller one that shows the smallest too.
+        """
+        means = [each for each in self.points.get(name, ()) if math.isfinite(each)]
+        return scale_of(name, means, min((abs(each) for each in means if each), default=math.inf))
 
     @property
     def missing(self) -> int:

@@ -14,7 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from experiments.show.labels import heading, scale_of, scale_of_difference
+from experiments.show.labels import heading, scale_of_difference
 from experiments.show.numbers import NONE, Scale, counted
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.verdicts import place_of
@@ -70,7 +70,7 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     table.add_column("n", no_wrap=True, **numbers)
     points = outcome.points.set_index([*outcome.where, "policy"])
     here = points.loc[[(*place, policy) for policy in rows["policy"]]]
-    reported = {name: scale_of(name, here[name]) for name in outcome.study.reported}
+    reported = {name: outcome.scale(name) for name in outcome.study.reported}
     scale = reported.pop(outcome.metric)
     table.add_column(_lines(heading(outcome.metric, scale)), no_wrap=True, **numbers)
     apart = scale_of_difference(outcome.metric, scale)

@@ -12,10 +12,11 @@ import pandas as pd
 
 from experiments.scenario.assignments import shown
 from experiments.show.comparing import rejected_more
-from experiments.show.labels import is_of_whole_run, label, scale_of, scale_of_difference, told
+from experiments.show.labels import is_of_whole_run, label, told
 from experiments.show.numbers import (
-    PLAIN,
+    PERCENT,
     POINTS,
+    Scale,
     counted,
     duration,
     first_of,
@@ -222,7 +223,8 @@ def _of_one(setting: Setting) -> str:
         which = f"alone has a rank, with {one}"
     words = f"{where}{of_ranked}{listed(names)} {which} {label(outcome.metric)}"
     words += ", " if several else " of "
-    words += told(outcome.metric, leader["mean"], _half(leader["half_width"]))
+    scale = outcome.scale(outcome.metric)
+    words += told(outcome.metric, leader["mean"], _half(leader["half_width"]), scale)
     if several:
         words += _how_sure(setting)
     beaten = setting.others["surely_worse"].astype(bool)
@@ -251,7 +253,7 @@ def _how_sure(setting: Setting) -> str:
 def _against(outcome: StudyTables, row: Any, leader: Any) -> str:
     """Return how far a policy is from the leader, and in how many replications it is worse."""
     half = row["difference half_width"]
-    far = distance(outcome.metric, row["difference"], leader["mean"], half)
+    far = distance(outcome.scale(outcome.metric), row["difference"], leader["mean"], half)
     side, often = "worse", row["worse"]
     if row["better"] > row["worse"]:
         side, often = "better", row["better"]
@@ -292,32 +294,32 @@ def place_of(outcome: StudyTables, values: Any) -> str:
     return ", ".join(told)
 
 
-def distance(metric: str, difference: float, mean: float, half: float) -> str:
-    """Return a difference in words, and which share of a mean it is.
+def distance(scale: Scale, difference: float, mean: float, half: float) -> str:
+    """Return a difference in words, in the unit of its metric, and which share of a mean it is.
 
-    >>> distance("mean_wait", -180.0, 600.0, 30.0), distance("mean_wait", 300.0, 0.0, math.nan)
-    ('3.00 ± 0.50 min or 30.0 % below it', '5 min above it')
-    >>> distance("utilization", -0.2, 0.8, math.nan)
+    >>> distance(Scale(1, "s"), -180.0, 600.0, 30.0), distance(Scale(1, "s"), 300.0, 0.0, math.nan)
+    ('180 ± 30 s or 30.0 % below it', '300 s above it')
+    >>> distance(PERCENT, -0.2, 0.8, math.nan)
     '20 percentage points below it'
     """
-    size = size_of(metric, abs(difference), mean, half, signed=False)
+    size = size_of(scale, abs(difference), mean, half, signed=False)
     return f"{size} {'above' if difference > 0 else 'below' if difference else 'from'} it"
 
 
-def size_of(metric: str, difference: float, mean: float, half: float, signed: bool = True) -> str:
+def size_of(scale: Scale, difference: float, mean: float, half: float, signed: bool = True) -> str:
     """Return how large a change is, and which share of a mean, if that is above 0.
 
-    Of shares, how many percentage points. With its signs, or of one above 0 without.
+    It is told in the unit of its metric; of shares, as percentage points. With its signs, or of
+    one above 0 without.
 
-    >>> size_of("mean_wait", -180.0, 600.0, 30.0), size_of("utilization", 0.2, 0.8, 0.05)
-    ('-3.00 ± 0.50 min or -30.0 %', '+20.0 ± 5.0 percentage points')
-    >>> size_of("mean_wait", 14.0, 5400.0, 960.0)
+    >>> size_of(Scale(1, "s"), -180.0, 600.0, 30.0), size_of(PERCENT, 0.2, 0.8, 0.05)
+    ('-180 ± 30 s or -30.0 %', '+20.0 ± 5.0 percentage points')
+    >>> size_of(Scale(60.0, "min"), 14.0, 5400.0, 960.0)
     '+0 ± 16 min or +0.3 %'
     """
     sign = "+" if signed and difference > 0 else ""
-    if scale_of_difference(metric, PLAIN) is POINTS:
+    if scale is PERCENT:
         return f"{sign}{POINTS.with_unit(difference, _half(half) or None)}"
-    scale = scale_of(metric, [difference, _half(half)])
     size = f"{sign}{scale.with_unit(difference, _half(half) or None)}"
     if mean <= 0:
         return size

@@ -71,8 +71,10 @@ class StudyWorkload:
         What was done to the records of logs, all of them; of each way in which runs read them, by
         the parameters that say so, in words: "" if there is but one.
     unrequested, homeless : int
-        Jobs of replications without a requested time, where others of the log have one, and those
-        submitted through no cluster.
+        Jobs of replications without a requested time, where others of the replication have one,
+        and those submitted through no cluster.
+    none_requested : int
+        Windows of replications where no job has a requested time, though others of the log have.
     idle : dict of str to int
         Of several sites those through which no job comes in some of the stretches that there can
         be replications of, and in how many.
@@ -94,6 +96,7 @@ class StudyWorkload:
     cleanings: dict[str, Cleaning] = field(default_factory=dict)
     unrequested: int = 0
     homeless: int = 0
+    none_requested: int = 0
     idle: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -303,13 +306,15 @@ def _read(
     left_out = {why: int((of & before).sum()) for why, of in without.items() if (of & before).any()}
     unknown = ~Requested.tells(table.jobs) & (table.stated.unrequested > 0)  # else for no job
     of_runs = np.searchsorted(arrivals, run).tolist()
+    requested = [(i, j) for i, j in of_runs if not unknown[i:j].all()]
     nowhere = table.jobs["origin"] == ANYWHERE
     return replace(
         workload,
         left_out=left_out,
         idle=_idle(table, source, run, base.platform),
-        unrequested=sum(int(unknown[i:j].sum()) for i, j in of_runs),
+        unrequested=sum(int(unknown[i:j].sum()) for i, j in requested),
         homeless=sum(int(nowhere[i:j].sum()) for i, j in of_runs),
+        none_requested=len(of_runs) - len(requested),
     )
 
 

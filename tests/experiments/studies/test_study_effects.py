@@ -14,7 +14,7 @@ from experiments.studies.notes import noted
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from tests.experiments.made_up_studies import STUDY, made_up, ripple
-from tests.experiments.small_studies import Silent
+from tests.experiments.small_studies import Silent, printed
 from tests.experiments.studies.test_study_outcome import NOISE, read, turnaround
 
 TWO = "[100, 1000]\nlatency = [0, 5]"
@@ -32,8 +32,8 @@ def test_an_effect_of_fewer_replications_says_so(tmp_path):
     means = outcome.effects["mean"].tolist()
     assert means == pytest.approx([100.0, 100.0], abs=0.01)  # not 140, the mean of all five
     assert re.fullmatch(
-        r"From link_mbps 100 to 1000, mean turnaround of \w+ over fcfs changes by -\S+ ± \S+ s or "
-        r"-60\.0 % \(lower in 3 of 3 replications\), of the 3 replications that both have\.",
+        r"From link_mbps 100 to 1000, mean turnaround of \w+ over fcfs changes by -\S+ ± \S+ min "
+        r"or -60\.0 % \(lower in 3 of 3 replications\), of the 3 replications that both have\.",
         outcome.sentences()[-2],
     )
 
@@ -344,3 +344,17 @@ def test_a_point_at_which_nothing_is_random_is_compared_with_all_replications(tm
     assert of_log.effects["higher"].tolist() == [5, 5]
     assert of_log.effects["surely_changes"].all()
     assert any("higher in 5 of 5 replications" in line for line in of_log.sentences())
+
+
+@pytest.mark.parametrize(("least", "unit"), [(2000.0, "h"), (450.0, "min"), (20.0, "s")])
+def test_a_study_tells_its_metric_in_one_unit(tmp_path, least, unit):
+    """That of the largest mean, here 2.5 h, unless the smallest is far below 1 h."""
+
+    def result(policy, workload, setting, replication):
+        value = 9000.0 if setting["link_mbps"] == 1000 else least
+        return {"mean_turnaround": value + 2 * policy.startswith("dll") + ripple(policy)}
+
+    told = printed(read(tmp_path, result))
+    assert {*re.findall(r"[\d∞] (s|min|h|d)\b", told)} == {unit}
+    headings = [line.split() for line in told.splitlines() if line.startswith("rank")]
+    assert [each[-3:] for each in headings] == [[unit, "in", "%"]] * 2

@@ -89,3 +89,22 @@ def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_conten
     with pytest.raises(GridError, match=r"out\.db: found \S*/site/times changed since its runs"):
         Study.load(study).run(out, 1, resume=True, watch=Silent())
     assert content(out) == before
+
+
+def test_windows_in_which_no_job_requests_a_time_are_told(tmp_path):
+    """There scenario site expects jobs to take as long as they do, as of such a log."""
+    path = write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "1d"')])
+    log = tmp_path / "mine.swf"
+    rows = [line.split() for line in log.read_text().splitlines()]
+    begin = int(rows[0][1])
+    for row in [*rows[:3], *(row for row in rows if int(row[1]) - begin >= 2 * 86_400)]:
+        row[8] = "-1"
+    log.write_text("\n".join(map(" ".join, rows)) + "\n")
+    outcome = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent())
+    told = [line for line in outcome.provenance["changes"] if line.startswith("prediction")]
+    assert told == [
+        "prediction exact in 2 windows of mine, where no job has a requested time: jobs are "
+        "expected to take as long as they do",
+        "prediction requested: 3 jobs of 4 windows of mine without a requested time: expected to "
+        "take the mean of all jobs that had ended by then, 1 h before the first had",
+    ]
