@@ -64,8 +64,8 @@ class OasScheduler(OrderedScheduler):
         workload = model.workload
         if isinstance(workload, Table) and workload.times is not None:
             raise GridError(
-                "oas: found jobs with execution times for each cluster; accepted: run times over "
-                "the rates of clusters, for its model has one power for each"
+                "oas: found jobs with execution times on each cluster, as of PACE; accepted: run "
+                "times over the rates of clusters, for its model has one power for each"
             )
         if world.jobs.predicted is not None:
             raise GridError(

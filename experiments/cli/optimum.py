@@ -73,6 +73,8 @@ def oas(
             raise GridError(f"--heuristic: found with {name}; accepted: one of the two")
     from experiments.sweeps.progress import telling
 
+    if solver in ("milp", "aggregated") and slot is None:
+        raise GridError(f"--solver: found {solver!r} without --slot; accepted: with it, or 'cpsat'")
     with telling("loading"):
         from experiments.oas.answering import answer_to, print_answer, read_instance
         from experiments.oas.replaying import compare, print_comparison

@@ -115,8 +115,8 @@ def rounds_of(
     given = jobs_given(result, workload)
     if any(job.times is not None for job in given):
         raise GridError(
-            f"{folder}: found jobs with execution times for each cluster; accepted: run times over "
-            "the rates of clusters, for the optimum counts on one power for each"
+            f"{folder}: found jobs with execution times on each cluster, as of PACE; accepted: run "
+            "times over the rates of clusters, for the optimum counts on one power for each"
         )
     pairs = matched(result, given)
     for row, job, _ in pairs:

@@ -94,7 +94,7 @@ class Paper(ABC):
             if part not in self.known:
                 figures = self.part == "figure"
                 accepted = spans(self.known) if figures else ", ".join(self.known)
-                raise GridError(f"{self.part}: found {part!r}; accepted: {accepted}")
+                raise GridError(f"--{self.part}: found {part!r}; accepted: {accepted}")
         self.parts = [part for part in self.known if not parts or part in parts]
 
     @abstractmethod

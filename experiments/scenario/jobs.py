@@ -334,7 +334,7 @@ def _own_jobs(parameters: Parameters, platform: Platform) -> Iterator[tuple[int,
     for name, own in parameters.own_jobs.items():
         where = f"own_jobs: {plain(name, 100)}"
         if name not in platform.names:
-            raise WorkloadError(f"{where}: {meant(name, platform.names)}")
+            raise WorkloadError(f"{where}: unknown cluster; {meant(name, platform.names)}")
         given = own.model_dump(exclude_none=True)
         theirs = parameters.model_copy(update=given)
         require(

@@ -21,6 +21,7 @@ import numpy as np
 
 from agents.coallocation.settings import PenaltySettings
 from agents.model import GridModel
+from experiments.scenario.checked import naming
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import idle
 from experiments.show.numbers import percent
@@ -288,7 +289,8 @@ def find_saturations(
     """
     watch = watch or Unwatched()
     for scenario in scenarios:
-        _check(scenario, width)
+        with naming(scenario.path or scenario.name, scenario.parameters, scenario.sources):
+            _check(scenario, width)
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
     found = [Saturation(each, seed, replications, Bracket(width)) for each in scenarios]
     first = scenarios[0].changed([f"jobs={ENOUGH}", "warmup=0"])

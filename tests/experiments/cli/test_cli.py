@@ -298,7 +298,7 @@ def test_bad_input_is_one_line_and_writes_nothing(words, named, folder):
         ("validate quickstart --seed x", "--seed: found 'x'"),
         ("explain out x", "JOB: found 'x'; accepted: a whole number"),
         ("reproduce muscle --figure x", "--figure: found 'x'"),
-        ("reproduce muscle --figure 8", "figure: found 8"),
+        ("reproduce muscle --figure 8", "--figure: found 8"),
         ("reproduce muscle --scale 0", "--scale: found '0'"),
         ("reproduce muscle --scale inf", "--scale: found 'inf'"),
         ("reproduce muscle --cpu-hours inf", "--cpu-hours: found 'inf'; accepted: a number abo"),

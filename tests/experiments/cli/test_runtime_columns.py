@@ -68,7 +68,7 @@ def test_who_counts_on_one_power_refuses_them(grid):
     ran = run("--global", "oas")
     assert ran.exit_code == 2
     assert ran.stderr.count("\n") == 1
-    assert "oas: found jobs with execution times for each cluster" in ran.stderr
+    assert "oas: found jobs with execution times on each cluster" in ran.stderr
 
 
 def test_so_do_the_optimum_of_a_run_and_the_front(grid):

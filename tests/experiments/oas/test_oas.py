@@ -148,7 +148,7 @@ def test_a_file_that_is_no_instance_gives_one_line(path, text, message):
         (["--slot", 0], "--slot: found '0'; accepted: a number above 0"),
         (["--slot", "inf"], "--slot: found 'inf'; accepted: a number above 0"),
         (["--solver", "cplex"], "solver: found 'cplex'; accepted: cpsat, milp, aggregated"),
-        (["--solver", "milp"], "solver: found 'milp' without a slot; accepted: with one, or"),
+        (["--solver", "milp"], "--solver: found 'milp' without --slot; accepted: with it, or"),
         (["--heuristic", "best"], "heuristic: found 'best'; accepted: fcfs, sjf"),
         (["--heuristic", "fcfs", "--solver", "milp"], "--heuristic: found with --solver"),
         (["--heuristic", "fcfs", "--time-limit", 5], "--heuristic: found with --time-limit"),

@@ -223,9 +223,9 @@ def test_the_command_tells_what_it_finds():
 @pytest.mark.parametrize(
     ("settings", "width", "says"),
     [
-        (["mode=batch"], 0.01, "mode: found 'batch'; accepted: 'open'"),
-        (["jobs=999"], 0.01, "jobs: found 999; accepted: a whole number from 1000"),
-        ([], 1.0, "width: found 1.0; accepted: a number above 0, below 1"),
+        (["mode=batch"], 0.01, "^changed: mode: found 'batch'; accepted: 'open'"),
+        (["jobs=999"], 0.01, "^changed: jobs: found 999; accepted: a whole number from 1000"),
+        ([], 1.0, "^width: found 1.0; accepted: a number above 0, below 1"),
     ],
 )
 def test_what_has_no_maximal_utilization_is_refused(settings, width, says):
