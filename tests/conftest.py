@@ -13,6 +13,9 @@ settings.load_profile("untimed")
 MANY = 1000
 """Tests of which so many are bound to need the kernel."""
 
+LONG_TO_COMPILE = {"vector.py"}
+"""Modules whose examples compile the loop once more."""
+
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 
 
@@ -57,6 +60,8 @@ def _sample(items: list[pytest.Item]) -> None:
     """Mark all but a few cases, from all over, of those tests that are to be sampled."""
     cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.path.name in LONG_TO_COMPILE:
+            item.add_marker("thorough")
         if item.get_closest_marker("sampled"):
             cases.setdefault((item.path, item.name.partition("[")[0]), []).append(item)
     for of_one in cases.values():

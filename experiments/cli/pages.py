@@ -43,12 +43,12 @@ def report(results: tuple[str, ...], out: str) -> None:
     from grid.foreign import quoted
 
     if Path(out).suffix.lower() not in (".html", ".htm"):
-        raise GridError(f"out: found {quoted(out)}; accepted: a file that ends in .html")
+        raise GridError(f"-o: found {quoted(out)}; accepted: a file that ends in .html")
     check_file(out, "report")
-    with telling(f"writing {out}"):
+    with telling("loading"):
         page = _page(results)
-        with new_file(out, "report") as new:
-            new.write_text(page, encoding="utf-8")
+    with telling(f"writing {out}"), new_file(out, "report") as new:
+        new.write_text(page, encoding="utf-8")
     _tell(out)
 
 

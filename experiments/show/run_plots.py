@@ -198,7 +198,8 @@ def _use(axes: list[Axes], runs: Sequence[Ran]) -> None:
         else:
             done = ran.completed
             queue = means_over(edges, arrival[done], start[done], np.ones(done.sum()))
-        waiting.stairs(queue, edges / scale, label=name, color=color, linewidth=0.9)
+        # Without a baseline, for that would be a line to 0 where what is told ends.
+        waiting.stairs(queue, edges / scale, baseline=None, label=name, color=color, linewidth=0.9)
     used.set(ylabel="processors in use, %", ylim=(0, 101))
     waiting.set(ylabel="waiting jobs", xlabel=label)
     waiting.set_ylim(bottom=0)

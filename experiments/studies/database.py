@@ -255,7 +255,10 @@ def check_out(path: Path, resume: bool) -> None:
     """
     if os.path.isdir(path) or (os.path.exists(path) and not resume):
         found = "folder" if os.path.isdir(path) else "file"
-        raise GridError(f"{path}: found a {found}; accepted: a new file, or, to resume, its own")
+        raise GridError(
+            f"{path}: found a {found}; accepted: a new file, or, with --resume, "
+            "that of the same study"
+        )
     if not os.path.exists(path) and path.suffix.lower() in OTHERS:
         raise GridError(
             f"{path}: found the name of a file of another kind, {path.suffix}; accepted: another "

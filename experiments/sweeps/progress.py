@@ -224,7 +224,7 @@ class SweepProgress:
             share = sum(each.share for each in told)
             done, left = percent_done(share), None if self._doing else left
             if share == 1.0:
-                done, left = "all jobs are through, messages are under way", None
+                done, left = "all jobs are through, news of the last is under way", None
         if left is not None and not (least and round(left) == 0):  # that would tell nothing
             done += f", {least}{countdown(left)} left"
         elif passed >= 1.0 and not self._bar:  # which tells it beside

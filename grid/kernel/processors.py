@@ -94,7 +94,7 @@ def ask_for_report(state: State, cluster: int) -> None:
         state.mispredicted_any = state.notify
 
 
-@inlined
+@part
 def _rekey(state: State, slots: Any, cluster: int, job: int, key: float) -> None:
     leave(state, slots, None, cluster, job)
     slots[job].key = key
@@ -207,8 +207,14 @@ def hold(state: State, tables: Tables, cluster: int, job: int, count: int) -> No
 def _hold_identities(
     state: State, tables: Tables, processors: Any, cluster: int, job: int, count: int
 ) -> None:
-    if processors is None or len(processors) == 0:
-        return
+    if processors is not None and len(processors) > 0:
+        _hold_each(state, tables, processors, cluster, job, count)
+
+
+@part
+def _hold_each(
+    state: State, tables: Tables, processors: Any, cluster: int, job: int, count: int
+) -> None:
     if tables.slots[job].first_turn != NONE:
         take_turns(state, tables, job)
         return

@@ -52,6 +52,7 @@ def test_no_job_is_lost_while_resources_change(global_, local, mode, loss):
     assert sum(outcomes[0][1]) > 0
 
 
+@pytest.mark.sampled(16)
 @PAIRS
 @pytest.mark.parametrize(
     ("changes", "advertising"),

@@ -44,6 +44,7 @@ def assert_as_plain(records, cluster, processors, local, max_jumps=math.inf):
     assert len(jobs) > 20
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("global_", ["dll", "round-robin", "muscle"])
 @pytest.mark.parametrize("local", DISCIPLINES)
 def test_two_clusters_under_a_global_scheduler(global_, local):

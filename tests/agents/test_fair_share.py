@@ -251,6 +251,7 @@ def test_what_ranks_nobody_shares_nothing(kind):
         Scenario.load("quickstart").changed(local_scheduler=kind).model(0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("service", SERVICES)
 def test_the_beginning_of_a_real_log(traces, service):
     table = read_log(traces / "swf" / "KTH-SP2-1996-2.1-cln.swf.gz", ())

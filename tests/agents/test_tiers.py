@@ -147,6 +147,7 @@ def migrated(policy, order=("fpfs",)):
     return [done(model)[name].tobytes() for name in OUTCOME]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 def test_own_policies_try_waiting_jobs_as_selection_and_max_jumps_say(order):
     built_in = migrated("migration-only", order)

@@ -111,6 +111,7 @@ def test_a_job_without_deadline_among_others_is_never_late(jobs):
     assert any(line[0] == "13" and line[3] == "-" for line in lines if len(line) > 3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("suffix", "begin"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")]
 )

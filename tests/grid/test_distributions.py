@@ -106,12 +106,14 @@ def test_mean_run_time_is_the_integral_of_the_tail(law):
     assert law.mean == pytest.approx(integral, rel=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", RUNTIMES, ids=repr)
 @given(u=st.floats(0, 1, exclude_max=True))
 def test_run_times_invert_the_cdf(law, u):
     assert law.cdf(runtime_level(law.law(), u)) == pytest.approx(u, abs=1e-9)
 
 
+@pytest.mark.thorough
 @given(minimum=st.integers(1, 500), width=st.integers(0, 500), u=st.floats(0, 1, exclude_max=True))
 def test_sizes_invert_the_cdf(minimum, width, u):
     law = LogUniformSizes(minimum, minimum + width)

@@ -26,6 +26,7 @@ def belief(cluster, at, free=1):
     return Belief(cluster, free, 8, 0, 0.0, at)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("discovery", "tables"), ALL)
 @pytest.mark.parametrize("loss", [0.0, 0.3])
 @pytest.mark.parametrize("when", ["change", "periodic"])

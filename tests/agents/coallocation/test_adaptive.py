@@ -92,6 +92,7 @@ def test_links_stay_within_their_capacity_once_it_has_learnt():
     assert max(most[len(most) // 10 :]) <= 1000 * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bsbw", [300.0, 600.0, 900.0])
 @pytest.mark.parametrize(
     ("clusters", "largest", "runtime"), [(2, 50, 450.0), (4, 50, 450.0), (4, 90, 225.0)]

@@ -140,7 +140,7 @@ def assert_equal(found, expected):
         assert found[number][:2] == pytest.approx((start, finish), rel=1e-9), number
 
 
-@pytest.mark.sampled(38)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_job_by_job_as_the_plain_simulator(policy, seed):
@@ -160,7 +160,7 @@ def test_job_by_job_as_the_plain_simulator(policy, seed):
         assert any(sum(count > 0 for count in take) > 1 for *_, take in found.values())
 
 
-@pytest.mark.sampled(66)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_distance_costs_job_by_job(policy, seed):

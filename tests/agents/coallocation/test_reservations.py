@@ -92,7 +92,7 @@ def plainly(
     return {job.number: (job.start, job.finish, job.take) for job in done}, plain
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("selection", RESERVATIONS)
 @pytest.mark.parametrize("policy", PLAIN)
@@ -124,6 +124,7 @@ def test_job_by_job_as_the_plain_simulator(policy, selection, seed):
     assert selection == "easy" or plain.saturated_from == np.inf
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_a_job_that_waits_alone_does_not_insist_on_processors_that_are_late(selection):
     platform = Platform.star([4, 2, 1])
@@ -149,7 +150,7 @@ def quiet(rng, clusters, count=60):
     return platform, jobs
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("selection", RESERVATIONS)
 @pytest.mark.parametrize("policy", PLAIN)
@@ -166,6 +167,7 @@ def test_no_reservation_is_moved_back_while_no_end_slides(policy, selection, see
         assert found[number][0] <= begin * (1 + 1e-9), number
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_one_cluster_is_served_as_its_local_scheduler_would(selection, seed):
@@ -196,6 +198,7 @@ def test_one_cluster_is_served_as_its_local_scheduler_would(selection, seed):
     assert globally != fcfs
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_queues_are_served_when_processors_are_to_go(selection):
     platform = replace(Platform.star([4]), changes=(Change("C1", "drain", 12.5, 200.0, 1),))
@@ -226,6 +229,7 @@ class PlainFirstFit(GlobalScheduler):
         return None if left else take
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_python_is_asked_about_moments_to_come_as_compiled_policies_are(selection):
     rng = np.random.default_rng(53)
@@ -235,6 +239,7 @@ def test_python_is_asked_about_moments_to_come_as_compiled_policies_are(selectio
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_the_time_of_the_model_is_that_which_is_asked_about(selection):
     asked = []
@@ -264,6 +269,7 @@ class Mixed(PlainFirstFit):
         return min(able, key=lambda cluster: cluster.unfinished, default=None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_a_policy_that_has_some_jobs_wait_at_clusters(selection, seed):
@@ -278,7 +284,7 @@ def test_a_policy_that_has_some_jobs_wait_at_clusters(selection, seed):
     assert plain.saturated_from == np.inf
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("local", ["fcfs", "fpfs", "easy", "conservative"])
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_what_starts_from_the_queue_of_a_cluster_is_reckoned_with(selection, local):

@@ -57,6 +57,7 @@ TREE = grid(
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("local", ["titan", "fcfs", "easy"])
 @pytest.mark.parametrize("failures", [None, Failures(400.0, 15.0)])
 def test_one_domain_of_all_clusters_allocates_as_the_global_scheduler_would(local, failures):

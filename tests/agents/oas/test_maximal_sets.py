@@ -56,6 +56,7 @@ def test_too_many_sets_are_none(monkeypatch):
     assert largest_sets([1, 1, 1], [1]) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 def test_no_schedule_is_shorter_than_its_time_can_be_shared(seed):
     instance = possible(seed, 4 if seed % 2 else 3, link=1000 if seed % 3 else 60)

@@ -54,6 +54,7 @@ def test_a_cluster_may_be_too_small_for_any_job(solver):
     verify(instance, as_printed(answer))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_counting_nodes_leaves_the_optimum_as_it_is(seed):
     instance = possible(seed, 6, clusters=(4, 4, 2), link=300)

@@ -262,6 +262,7 @@ def test_the_optimum_has_no_times_of_jobs():
         model_of("oas", "fcfs", timed(table((0.0, 1, 1.0)).jobs, [[1.0, 1.0, 1.0]]), ALIKE)
 
 
+@pytest.mark.thorough
 def test_what_a_job_is_not_offered_says_nothing_of_others():
     # Job 2 can run on C2 alone, which job 1 fills; job 3 needs as much, and starts on C1 at once.
     jobs = table((0.0, 6, 90.0), (1.0, 4, 10.0), (2.0, 4, 10.0)).jobs

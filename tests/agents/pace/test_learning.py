@@ -56,6 +56,7 @@ def plainly_predicted(job, ended, learns):
     return sum(e["runtime"] for e in ended) / len(ended) if ended else HOUR
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("prediction", ["learned", "requested"])
 @settings(max_examples=60)
 @given(rows=PEOPLE)
@@ -88,7 +89,7 @@ def test_learning_finds_what_repeats():
     assert error("learned") < 0.2 * error("requested")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("local", LOCAL)
 @pytest.mark.parametrize("global_", ["muscle", "dll", "ect"])
 def test_learning_with_errors_completes_every_job(global_, local):

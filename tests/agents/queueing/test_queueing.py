@@ -99,6 +99,7 @@ def literal(policy, sizes, jobs, seed=0, aging=0.0):
     return done
 
 
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_job_by_job_as_the_plain_simulator(policy, seed):
@@ -168,6 +169,7 @@ class PlainFitting:
         return parts
 
 
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("max_jumps", [0, 1, 3, 10, np.inf])
 @pytest.mark.parametrize("placement", FITTING)
@@ -237,7 +239,7 @@ def policies_of(*names):
     return [policy for policy in POLICIES if policy.split("-")[0] in names]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("policy", policies_of("gp", "lp", "eq", "lq"))
 @pytest.mark.parametrize("composition", [(100,), (0, 30, 70)])
 def test_reductions(policy, composition):
@@ -324,6 +326,7 @@ def test_aging_bounds_the_wait_of_those_whom_others_go_before():
     assert longest_wait(20.0) < 25.0 < 50.0 < longest_wait(0.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("placement", "low", "high", "clusters", "loss"),
     [("ordered", 1, 4, 4, 0.149), ("ordered", 5, 16, 4, 0.321), ("wf", 13, 16, 4, 0.094)],

@@ -349,6 +349,7 @@ def test_times():
     assert seconds("", "INFINITE") == math.inf
 
 
+@pytest.mark.thorough
 def test_lists_of_nodes():
     assert node_names("", "a[01-03,9]b,c") == ["a01b", "a02b", "a03b", "a9b", "c"]
     assert node_names("", "a[1-2]b[03-04,7]") == [

@@ -74,6 +74,7 @@ def test_no_order_betters_the_lower_bound(case):
     assert found >= lower_bound(problem, WEIGHTS, "total") - 1e-9
 
 
+@pytest.mark.thorough
 @given(problems(), st.randoms(use_true_random=False))
 def test_a_schedule_is_never_decoded_to_later_starts(case, chance):
     """Any schedule, gaps and late starts included, ordered by start."""

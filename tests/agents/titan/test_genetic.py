@@ -131,6 +131,7 @@ def test_as_good_as_plain_deap_after_as_many_generations():
     assert ours == pytest.approx(theirs, rel=0.05)
 
 
+@pytest.mark.thorough
 def test_default_quality_is_near_the_best_of_long_searches():
     found, best = 0.0, 0.0
     long = Settings(population=200, patience=1000, effort=20_000_000)
@@ -273,6 +274,7 @@ def lose_a_job(individual):
     return (individual,)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "function", "message"),
     [

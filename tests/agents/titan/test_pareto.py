@@ -32,6 +32,7 @@ def dominates(a, b, tolerance=1e-9):
     return no_worse and any(x < y - tolerance for x, y in zip(a, b, strict=True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("held", [0.0, 30.0])
 def test_all_compromises_of_few_jobs_are_found_and_nothing_else(seed, held):
@@ -56,6 +57,7 @@ def test_some_of_these_fronts_have_several_points():
     assert max(len(front_of(random_problem(seed, 6, 10), **SMALL)) for seed in range(6)) > 2
 
 
+@pytest.mark.thorough
 def test_none_of_many_jobs_dominates_another():
     found = values(front_of(random_problem(3, 20), **SMALL))
     assert found == sorted(found)

@@ -70,6 +70,7 @@ def test_kernel_tells_when_the_runs_differ(monkeypatch):
     assert "NOT" in agreement.note
 
 
+@pytest.mark.thorough
 def test_coallocation():
     ended = []
     measurements = bench_coallocation(800, lambda: ended.append(1))
@@ -145,6 +146,7 @@ def test_plain_loop_keeps_the_best():
     assert lowest[-1] < lowest[0]
 
 
+@pytest.mark.thorough
 def test_what_twice_as_many_jobs_cost_is_measured():
     ended = []
     measurements = bench_long_queues(0.005, lambda: ended.append(1))

@@ -40,6 +40,7 @@ def grid(tmp_path, monkeypatch):
     return tmp_path / "grid.toml"
 
 
+@pytest.mark.thorough
 def test_policies_are_compared_on_local_sites(grid, tmp_path, monkeypatch):
     out = tmp_path / "out"
     words = "bench", "clusters", grid, "--jobs", 6, "--replications", 2, "--out", out

@@ -91,6 +91,7 @@ def calls(slurm, command):
     return [(cluster, words) for cluster, name, *words in lines if name == command]
 
 
+@pytest.mark.thorough
 def test_a_federation_is_a_way_of_its_own(grid, slurm, tmp_path, monkeypatch):
     monkeypatch.setattr(clusters, "WAYS", WAYS[2:])  # agents are as elsewhere
     out = tmp_path / "out"
@@ -118,6 +119,7 @@ def test_a_federation_is_a_way_of_its_own(grid, slurm, tmp_path, monkeypatch):
     assert len(json.loads(call(*words, "--json").stdout)["policies"]) == 1  # only on request
 
 
+@pytest.mark.thorough
 def test_jobs_of_agents_stay_at_their_sites(grid, slurm, tmp_path):
     found = Clusters(str(grid), tmp_path / "out", 4, 0.8, True).run(WAYS[1], 0)
     submitted = calls(slurm, "sbatch")

@@ -27,6 +27,7 @@ main(["bench", "service", "--json"])
 """
 
 
+@pytest.mark.thorough
 def test_a_service_is_measured_and_nothing_of_it_is_left(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(service, "SLEEP", "6001")

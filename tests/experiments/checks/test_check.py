@@ -264,6 +264,7 @@ def test_an_error_that_other_hashes_lead_to_is_told(crashing):
     assert "another result" not in detail
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "check"), [("Loops", RAISED), ("LoopsWhenMade", MADE)])
 def test_who_does_not_answer_is_interrupted(name, check, monkeypatch):
     monkeypatch.setattr(trials, "LIMIT", 1.0)
@@ -277,12 +278,14 @@ def test_who_does_not_answer_is_interrupted(name, check, monkeypatch):
     assert "arrivals" not in detail
 
 
+@pytest.mark.thorough
 def test_what_a_scheduler_prints_is_no_part_of_the_report():
     got = CliRunner().invoke(main, ["check", "agents_to_check:Prints"])
     assert "a word of mine" not in got.stdout
     assert "a word of mine" in got.stderr
 
 
+@pytest.mark.thorough
 def test_what_is_tried_is_told():
     told = []
     check("agents_to_check:GoodLocal", told.append)

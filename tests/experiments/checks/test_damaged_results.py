@@ -100,7 +100,7 @@ def test_what_is_no_result_at_all_is_told(tmp_path):
     (tmp_path / "jobs.csv").write_text("job\n")
     assert told(call("report", tmp_path / "jobs.csv")).endswith(", or the file of a study")
     unlike = told(call("report", tmp_path, "-o", "page"))
-    assert unlike == "metasched: out: found 'page'; accepted: a file that ends in .html"
+    assert unlike == "metasched: -o: found 'page'; accepted: a file that ends in .html"
 
 
 @pytest.mark.parametrize(("damage", "named"), SUMMARIES.values(), ids=SUMMARIES)

@@ -38,6 +38,7 @@ def rows(*words):
     return json.loads(listed(*words, "--json"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", packaged_names())
 def test_what_validate_says_fits_a_screen(name, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)

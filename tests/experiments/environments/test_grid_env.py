@@ -64,6 +64,7 @@ def test_gymnasium_finds_no_fault(scenario):
         check_env(GridEnv(of.get(scenario, scenario), "C2", global_="dll", strict=False))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", ["dll", "ect", "round-robin"])
 @pytest.mark.parametrize("parameters", [{}, {"latency": 30.0}, {"mode": "batch"}, FAILING])
 def test_a_built_in_policy_gives_its_own_run(policy, parameters, tmp_path):

@@ -113,6 +113,7 @@ def test_every_job_goes_its_way_at_its_times(options):
         assert story[4]["placement"] == {names[cluster]: row["size"]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", MODELS.values(), ids=MODELS.keys())
 def test_a_log_changes_nothing_and_no_step_changes_it(options):
     quiet = made(options)

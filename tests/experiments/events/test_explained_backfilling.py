@@ -119,6 +119,7 @@ def test_a_job_that_the_order_of_its_queue_holds_back_is_told_so(tmp_path, local
     assert ("enough were" in story) == bool(whom)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("selection", "job", "whom"),
     [

@@ -273,6 +273,7 @@ def test_jobs_that_start_or_come_at_one_instant_have_no_order():
     assert "jobs 2, 3, 4 started there before it" in lines(5)
 
 
+@pytest.mark.thorough
 def test_a_wait_for_the_other_jobs_of_a_seed_schedule_is_explained(tmp_path):
     """Of every job that is planned later than it comes, and of no other."""
     words = "--set", "jobs=60", "--set", "queue=5", "--set", "latency=3", "--set", "loss=0.4"

@@ -133,6 +133,7 @@ def test_people_read_what_was_learned(tmp_path):
     assert words.endswith(f"to use it: --local learned:{tmp_path}/p.json")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("seed", "best"),
     [(0, "of which the 1st found the best"), (1, "which found nothing better")],

@@ -59,6 +59,7 @@ def watched(monkeypatch):
     return dashboard, press
 
 
+@pytest.mark.thorough
 def test_each_key_turns_to_its_list_and_back(watched):
     dashboard, press = watched
     for key, shown, words in (("c", CLUSTERS, "C16"), ("j", JOBS, "Jobs: "), ("?", HELP, "mean")):
@@ -70,6 +71,7 @@ def test_each_key_turns_to_its_list_and_back(watched):
     assert dashboard.view.shown == OVERVIEW
 
 
+@pytest.mark.thorough
 def test_lists_scroll_as_far_as_they_go(watched):
     dashboard, press = watched
     first = press("c")
@@ -89,6 +91,7 @@ def test_lists_scroll_as_far_as_they_go(watched):
     assert dashboard.view.first == 0
 
 
+@pytest.mark.thorough
 def test_keys_and_the_pace_are_told_below_and_not_in_what_stays(watched):
     dashboard, press = watched
     assert "space pauses  s step  + - full speed  ? help  j jobs" in press("x")
@@ -137,6 +140,7 @@ def test_a_pause_changes_neither_rate_nor_time(monkeypatch):
     assert after.elapsed == pytest.approx(before.elapsed, abs=0.1)
 
 
+@pytest.mark.thorough
 def test_it_is_told_on_which_side_there_are_more_lines_of_help(watched):
     _, press = watched
     assert re.search(r"\.\.\. \d+ lines below: arrows scroll", press("?"))
@@ -144,6 +148,7 @@ def test_it_is_told_on_which_side_there_are_more_lines_of_help(watched):
     assert re.search(r"\.\.\. \d+ lines above: arrows scroll", press("KEY_END"))
 
 
+@pytest.mark.thorough
 def test_what_is_left_out_is_of_the_clusters_that_are_not_shown():
     model = grid_of(30, count=200)
     model.step()
@@ -195,6 +200,7 @@ def test_each_heading_is_explained():
     assert all(isinstance(line, Text) for line in help_panel(model, UNICODE, 30, 9, NOT_SCROLLED))
 
 
+@pytest.mark.thorough
 def test_the_kinds_of_messages_add_up_and_are_explained():
     model = Scenario.load("hierarchy").changed("jobs=20", global_scheduler="a4").model(0)
     model.run()

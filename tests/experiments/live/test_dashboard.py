@@ -114,6 +114,7 @@ def test_rate_and_eta_come_from_jobs_done_since_the_first_ones(wall):
     assert dashboard._progress().rate == 400 / (wall.now - 100.0)
 
 
+@pytest.mark.thorough
 def test_what_a_run_took_before_it_was_interrupted_counts_in_the_end(wall):
     model = grid_of(4)
     model.step()

@@ -304,6 +304,7 @@ def test_nothing_is_heard_after_closing():
     assert model.listeners == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [None, 7, 10_000])
 def test_following_changes_no_result(number):
     rows = []

@@ -326,6 +326,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_statistics(traces, name):
     processors, *published = PUBLISHED[name]

@@ -82,6 +82,7 @@ def test_four_million_jobs_are_within_a_thousandth(clusters, row):
         assert found == pytest.approx(exact, abs=0.001)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("waiting", "jumps"), [(1, None), (2, None), (2, 1)], ids=["FCFS", "FPFS", "FPFS(1)"]
 )
@@ -185,6 +186,7 @@ def test_options_without_effect_are_named(words, says):
     assert f"metasched: options without effect: {says}\n" in result.stderr
 
 
+@pytest.mark.thorough
 def test_a_queue_lasts_longest_near_the_maximal_utilization():
     words = ("--dist", "U[1,14]", "--policy", "fpfs", "--start", 100, "--bound", 200)
     found = simulated(*words, "--method", "poisson", jobs=20_000)
@@ -213,6 +215,7 @@ def test_a_queue_that_only_shrank_is_told():
     assert "carried while the queue shrank" in shown
 
 
+@pytest.mark.thorough
 def test_only_under_fcfs_it_is_the_load_at_which_queues_grow():
     words = (
         "the load at which queues grow without end",

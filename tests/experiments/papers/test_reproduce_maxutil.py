@@ -301,6 +301,7 @@ def test_all_tolerances_are_judged_by_the_same_rule():
     ]
 
 
+@pytest.mark.thorough
 def test_the_difference_that_decides_is_shown():
     law = ROWS[0][1].law
     wide = {of_row(*ROWS[0])["unordered"]: 0.1}
@@ -332,6 +333,7 @@ def test_verdicts_about_policies_depend_on_the_queue():
     assert verdicts.overtaking(steady, 5, -0.03, 0.03).word == "fails"
 
 
+@pytest.mark.thorough
 def test_both_kinds_of_simulation_are_judged_by_what_is_exact():
     true = Given(lambda point: formula(point))
     assert verdicts.arriving(true).word == verdicts.both_ways(true).word == "holds"

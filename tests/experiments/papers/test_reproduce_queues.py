@@ -79,6 +79,7 @@ def test_whole_path(tiny):
         assert f"](queues-{name}.svg)" in page
 
 
+@pytest.mark.thorough
 def test_runs_of_more_jobs_than_were_asked_for_are_told(tmp_path):
     words = "--figure", 3, "--replications", 1, "--workers", 1, "--out", tmp_path
     told = call(*words, "--scale", 0.0001)
@@ -221,6 +222,7 @@ def test_claims_about_two_charts_are_judged_by_both():
         assert read == both, each.text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("good", "bad"), [(GS, LQ), (LQ, GS)])
 def test_gs_and_lq_are_judged_apart(good, bad):
     outcome = outcome_of(lambda policy, column: {good: 2.0, bad: 4.0}.get(policy, 3.1))
@@ -320,6 +322,7 @@ def test_a_little_and_much():
     assert judges.is_nearer(outcome, near[1:]).word == "fails"
 
 
+@pytest.mark.thorough
 def test_qualifiers_of_the_paper_decide():
     few = {EQ_GF: 2.1, LP_GF: 2.2, GS: 3.0, LS_DO: 3.0, GP: 3.0, LQ: 3.0}
     outcome = outcome_of(lambda policy, column: few.get(policy, 2.0))

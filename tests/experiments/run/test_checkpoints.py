@@ -103,6 +103,7 @@ def test_interrupted_again_and_again(tmp_path, whole, stop):
         assert files(tmp_path) == whole
 
 
+@pytest.mark.thorough
 def test_an_error_of_a_scheduler_leaves_what_was_done(tmp_path, whole, stop):
     stop(250, "mended")
     got = call(*RUN, *to(tmp_path), "--checkpoint", tmp_path / "checkpoint", *OFTEN)

@@ -88,6 +88,7 @@ def test_numbers_are_those_of_each_moment(grid):
         assert summary["metrics"][name] == pytest.approx(sum(totals))
 
 
+@pytest.mark.thorough
 def test_what_is_not_given_is_not_told(grid):
     metrics = run("quickstart").summary()["metrics"]
     assert [metrics[name] for name in NAMES] == [None] * 3
@@ -177,6 +178,7 @@ def test_verify_works_them_out_again(grid, tmp_path):
         path.write_text(json.dumps(summary))
 
 
+@pytest.mark.thorough
 def test_a_study_finds_files_from_its_own_folder(grid, tmp_path):
     (tmp_path / "study.toml").write_text(
         'scenario = "grid.toml"\nmetric = "co2_kg"\n[policies]\nglobal = ["ect", "greenest"]\n'

@@ -345,6 +345,7 @@ def test_no_column_of_tables_of_several_runs_can_be(folder):
     assert {name for name in (*of_runs, *columns) if " " not in name} <= TAKEN
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "what"),
     [("n", "a column of results"), ("work", "a metric"), ("jobs", None)],

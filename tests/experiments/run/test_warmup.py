@@ -66,6 +66,7 @@ def test_planned_rounds_of_the_warmup_count_for_nothing():
     assert warm.planned.dispatched.min() >= began
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", ["rounds", "brokers", "failures", "split"])
 def test_verify_works_the_numbers_out_again(case, tmp_path):
     run(scenario(case, "warmup=57"), seed=1, out=tmp_path, keep_jobs=False)
@@ -95,6 +96,7 @@ def test_a_warmup_that_leaves_no_job_is_refused(warmup, accepted, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("warmup", "left_out"), [(20, 0), (100, 62)])
 def test_a_warmup_that_ends_within_a_round_tells_what_it_leaves_out(warmup, left_out, tmp_path):
     words = ["run", "muscle", "--set", "jobs=80", "--set", "queue=60", "--set", "population=10"]

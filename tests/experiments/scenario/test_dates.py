@@ -134,6 +134,7 @@ def test_a_log_without_dates_has_no_window_between_them(tmp_path):
     )
 
 
+@pytest.mark.thorough
 def test_scenarios_and_studies_have_dates_as_toml_does(log, tmp_path):
     scenario = tmp_path / "mine.toml"
     scenario.write_text(
@@ -219,6 +220,7 @@ def test_studies_and_replications_say_that_a_series_began_anew(log, tmp_path):
     assert "in 2 of 2 runs the dates of price end before the run does" in told
 
 
+@pytest.mark.thorough
 def test_a_study_of_windows_tries_series_on_these(log, tmp_path):
     (tmp_path / "price.csv").write_text("time,value\n2003-03-30T00Z,1\n2003-03-31T00Z,2\n")
     study = tmp_path / "days.toml"

@@ -92,6 +92,7 @@ def test_it_is_said_that_origins_are_drawn(tmp_path, origins, shares, told):
     assert found == ([f"{line}queue_shares)"] if told else [])
 
 
+@pytest.mark.thorough
 def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jobs = "arrival,size,runtime\n0,1,5\n8000,1,5\n"

@@ -28,6 +28,7 @@ def result(scenario_changes=(), **parameters):
     return run(Scenario("errs", PLATFORM, parameters, **dict(scenario_changes)), seed=3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("error", [0.0, 0.7, (2.0, 0.5)])
 @pytest.mark.parametrize("mode", ["open", "batch"])
 def test_the_quality_of_predictions_is_told(error, mode):
@@ -108,7 +109,7 @@ EACH = [pytest.param(name, "fcfs", marks=SLOW.get(name, ())) for name in GLOBAL]
 EACH += [("round-robin", name) for name in OF_ANY_JOBS]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.thorough
 @pytest.mark.parametrize(("policy", "local"), EACH)
 @pytest.mark.parametrize("selection", ["fpfs", "easy"])
 def test_predictions_matter_where_that_is_said_and_nowhere_else(policy, local, selection):

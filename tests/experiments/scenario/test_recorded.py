@@ -50,6 +50,7 @@ def table(rows):
     return np.sort(jobs, order="arrival")
 
 
+@pytest.mark.thorough
 def test_a_machine_that_had_more_than_was_said_has_them(tmp_path):
     over, out = tmp_path / "over.swf", tmp_path / "out"
     row = "0 100 3 -1 -1 3 200 -1 1 1 -1 -1 -1 -1 -1 -1\n"
@@ -209,6 +210,7 @@ def test_a_log_without_waits(tmp_path):
     assert got.stderr.splitlines()[-1].endswith("and a recorded wait")
 
 
+@pytest.mark.thorough
 def test_a_study_compares_the_same_jobs(log, tmp_path):
     (tmp_path / "study.toml").write_text(
         'scenario = "site"\nmetric = "mean_wait"\n[policies]\nglobal = ["dll"]\n'
@@ -232,6 +234,7 @@ def test_a_study_compares_the_same_jobs(log, tmp_path):
     ) in text
 
 
+@pytest.mark.thorough
 def test_windows_of_logs_are_told_to_hide_other_jobs(log, tmp_path):
     beside = "recorded, in a window of a log: jobs from before and after it held processors, too"
     words = ("run", "site", "--workload", log, "--no-live", "--local")

@@ -103,6 +103,7 @@ def run(policy, jobs, folder, *settings, latencies=False):
     return found, json.loads((folder / "out" / "summary.json").read_text())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", POLICIES)
 def test_unequal_clusters_links_and_switches(policy, tmp_path):
     rng = np.random.default_rng([5, POLICIES.index(policy)])
@@ -122,6 +123,7 @@ def test_unequal_clusters_links_and_switches(policy, tmp_path):
         assert left_out > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_same_where_distance_costs(policy, tmp_path):
     rng = np.random.default_rng([6, POLICIES.index(policy)])

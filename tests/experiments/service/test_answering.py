@@ -114,6 +114,7 @@ def test_the_bell_of_a_service_that_ends_in_that_very_moment(state, monkeypatch)
         assert not store.ring()
 
 
+@pytest.mark.thorough
 def test_who_answers_keeps_nothing_of_the_service(grid, state, monkeypatch, tmp_path):
     """Neither its lock nor its bell; it ends when nobody wants the answer any more."""
     mark = tmp_path / "pid"

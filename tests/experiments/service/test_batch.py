@@ -50,6 +50,7 @@ def test_a_folder_that_is_not_there_is_told_by_the_job(site, tmp_path):
     assert "/nowhere" in (folder / "output").read_text()
 
 
+@pytest.mark.thorough
 def test_what_a_site_loses_is_submitted_again(site, system, tmp_path):
     system.loses = 2
     found, folder = job(tmp_path)
@@ -60,6 +61,7 @@ def test_what_a_site_loses_is_submitted_again(site, system, tmp_path):
     assert lines == ["not known there; submitted to S again"] * 2
 
 
+@pytest.mark.thorough
 def test_what_a_site_takes_in_later_is_submitted_again(site, system, tmp_path):
     system.fails = LaterError("the queue is full")
     found, folder = job(tmp_path)
@@ -128,6 +130,7 @@ def test_what_exceeds_a_limit_does_not_run_again(site, system, tmp_path, monkeyp
     assert (end.why, end.again) == ("its processes were killed: TIMEOUT", False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("state", "known"),
     [
@@ -178,6 +181,7 @@ def test_what_is_taken_up_is_not_submitted_while_it_is_there(system, tmp_path):
     assert system.taken == ["t-1"]
 
 
+@pytest.mark.thorough
 def test_what_shall_not_be_there_or_does_not_begin_is_cancelled(
     site, system, tmp_path, monkeypatch
 ):
@@ -258,6 +262,7 @@ def test_held_jobs_wait_for_their_release(grid, state):
         assert [store.job(each).state for each in (first, late)] == ["done"] * 2
 
 
+@pytest.mark.thorough
 def test_no_more_jobs_are_submitted_in_a_second_than_may_be(system, tmp_path):
     with closing(BatchSite("S", 4, system, "t-", lambda: None, most=2)) as site:
         for _ in range(5):

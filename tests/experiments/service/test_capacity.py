@@ -86,6 +86,7 @@ def test_why_a_job_does_not_begin_is_told_as_it_changes(site, system, tmp_path, 
     assert [*site.news()] == []
 
 
+@pytest.mark.thorough
 def test_who_is_taken_up_has_as_long_to_begin(system, tmp_path, monkeypatch):
     found, folder = job(tmp_path)
     with closing(BatchSite("S", 4, system, "t-", lambda: None)) as site:
@@ -99,6 +100,7 @@ def test_who_is_taken_up_has_as_long_to_begin(system, tmp_path, monkeypatch):
         assert time.monotonic() - begun > 1.0
 
 
+@pytest.mark.thorough
 def test_what_a_site_did_not_take_in_it_is_offered_as_soon_as_it_has_more(site, system, tmp_path):
     system.size, system.fails = 0, LaterError("required partition not available")
     site.start(*job(tmp_path))

@@ -18,6 +18,7 @@ from .test_service import SOON
 pytestmark = pytest.mark.usefixtures("hurry")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("times", "status"), [(1, 9), (2, None)])
 def test_what_a_site_has_forgotten_ends_when_asked(
     site, system, tmp_path, monkeypatch, times, status

@@ -199,6 +199,7 @@ def test_tasks_that_have_not_begun_can_be_cancelled(live):
     assert left_in(live) == []
 
 
+@pytest.mark.thorough
 def test_ctrl_c_cancels_what_waits_and_runs(live):
     def stubborn():
         signal.signal(signal.SIGTERM, lambda *_: None)
@@ -233,6 +234,7 @@ def test_ctrl_c_while_the_end_is_waited_for(live, monkeypatch):
         future.result(1)
 
 
+@pytest.mark.thorough
 def test_services_come_and_go(grid, state, caplog):
     caplog.set_level(logging.WARNING, "metasched")
     with serving(load_grid(str(grid)), state, 0, print):

@@ -166,6 +166,7 @@ def test_people_are_in_the_story(grid, state):
     assert words[-1].startswith("cancelled at ")
 
 
+@pytest.mark.thorough
 def test_who_does_not_run_has_not_started(grid, state):
     """What is held or cancelled leaves its queue then, which no story takes for a start."""
     grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))

@@ -80,6 +80,7 @@ def soon(site, condition):
         time.sleep(0.01)
 
 
+@pytest.mark.thorough
 def test_a_job_is_there_before_its_turn_and_released_then(holding, tmp_path):
     found, folder = job(tmp_path)
     with early_site(holding) as site:
@@ -95,6 +96,7 @@ def test_a_job_is_there_before_its_turn_and_released_then(holding, tmp_path):
     assert (end.exit_status, holding.taken, holding.released) == (0, ["t-1"], ["t-1"])
 
 
+@pytest.mark.thorough
 def test_what_somebody_else_releases_does_not_run(holding, tmp_path):
     found, folder = job(tmp_path)
     with early_site(holding) as site:

@@ -253,6 +253,7 @@ def test_what_is_cancelled_while_no_service_is_there_ends(grid, state):
     assert not any("failed" in line for line in said)
 
 
+@pytest.mark.thorough
 def test_what_the_system_has_no_room_for_is_tried_again(grid, state, monkeypatch):
     start, failures = LocalSite.start, iter([errno.EMFILE, errno.ENOSPC])
 
@@ -303,6 +304,7 @@ def test_the_packaged_example_shows_two_levels_at_work(tmp_path, monkeypatch):
 LOOP = 'until [ -e "$folder/gate" ]; do :; done'
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "slowly", [f"{LOOP}; (", f"(trap : TERM; {LOOP}; trap - TERM; "], ids=["parent", "child"]
 )

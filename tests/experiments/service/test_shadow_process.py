@@ -130,6 +130,7 @@ def test_a_site_that_is_silent_is_told_once_and_the_other_goes_on(slurm, tmp_pat
     assert "a" in looks
 
 
+@pytest.mark.thorough
 def test_periods_follow_each_other_even_if_one_cannot_be_told(slurm, tmp_path, monkeypatch):
     grid, said, told = load_grid(str(tmp_path / "grid.toml"), driver=Watched), [], []
     known, asked = watching.period_of, []

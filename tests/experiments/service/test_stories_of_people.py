@@ -41,6 +41,7 @@ def test_who_starts_since_another_left_the_queue_is_told_so(grid, state):
     assert "should have ended" not in text
 
 
+@pytest.mark.thorough
 def test_waits_of_who_was_held_are_since_the_submission(grid, state):
     grid.write_text(GRID.partition('[[sites]]\nname = "B"')[0].replace("slots = 2", "slots = 1"))
     with serving(load_grid(str(grid)), state, 0, print) as service:
@@ -64,6 +65,7 @@ def test_waits_of_who_was_held_are_since_the_submission(grid, state):
     )
 
 
+@pytest.mark.thorough
 def test_drains_are_told_to_whom_they_matter(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         store = service.store
@@ -110,6 +112,7 @@ def test_a_job_whose_site_is_no_more_was_submitted_and_fails(grid, state):
     assert told(state, 1)[0] == [["submitted", "failed: no site desk"]]
 
 
+@pytest.mark.thorough
 def test_a_release_while_no_service_is_there_is_told_by_the_next(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["true"], 1, held=True)
@@ -199,6 +202,7 @@ def test_a_silent_site_is_told_to_whom_it_matters(grid, state):
     assert "too small" not in text
 
 
+@pytest.mark.thorough
 def test_jobs_that_a_drained_site_ends_book_it(grid, state):
     """Its processors go as soon as they end: MUSCLE would take them to be free as it is back."""
     text = GRID.partition('[[sites]]\nname = "B"')[0]
@@ -249,6 +253,7 @@ def test_after_a_restart_muscle_knows_how_far_sites_are_booked(grid, state):
         service.run(once=True)
 
 
+@pytest.mark.thorough
 def test_more_may_be_away_than_agents_know(grid, state):
     """For they have those be there that a job holds."""
     with serving(load_grid(str(grid)), state, 0, print) as service:
@@ -286,6 +291,7 @@ def test_what_a_site_was_given_and_has_not_begun_is_told(grid, state, monkeypatc
     assert "given to sites, and not begun there by then: job 1" in words
 
 
+@pytest.mark.thorough
 def test_what_a_site_says_of_a_job_is_in_its_story(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "1000"], 2, only="A")
@@ -313,6 +319,7 @@ def test_what_a_site_says_of_a_job_is_in_its_story(grid, state):
     assert said not in " ".join(told(state, 2)[0][0])
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_submitted_to_be_held_goes_to_the_agents_when_it_is_released(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["true"], 1, held=True, deadline=600.0)
@@ -328,6 +335,7 @@ def test_a_job_that_is_submitted_to_be_held_goes_to_the_agents_when_it_is_releas
     assert not any("taken in" in each for each in words)
 
 
+@pytest.mark.thorough
 def test_a_job_that_ends_while_no_service_is_there_has_its_deadline(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         service.store.add(["sleep", "0.4"], 1, deadline=600.0)
@@ -341,6 +349,7 @@ def test_a_job_that_ends_while_no_service_is_there_has_its_deadline(grid, state)
     assert "no deadline" not in shown
 
 
+@pytest.mark.thorough
 def test_waits_of_who_runs_again_are_since_the_submission(grid, state, tmp_path):
     again = f"test -e {tmp_path}/been || {{ touch {tmp_path}/been; sleep 1.5; kill -9 $PPID; }}"
     with serving(load_grid(str(grid)), state, 0, print) as service:

@@ -189,6 +189,7 @@ def test_a_service_begins_with_the_processors_of_now(grid, state):
         assert said == []
 
 
+@pytest.mark.thorough
 def test_what_a_service_told_that_refused_its_grid_is_in_the_log(grid, state):
     with serving(load_grid(str(grid)), state, 0, print) as service:
         store = service.store

@@ -68,6 +68,7 @@ def test_it_is_said_that_no_service_is_there(grid, state):
         assert asked.stderr.endswith("no service is there now: the next one does what is asked\n")
 
 
+@pytest.mark.thorough
 def test_what_would_be_served(grid, state):
     asked = "serve", grid, "--state", state, "--dry-run"
     told = call(*asked)
@@ -172,6 +173,7 @@ def test_what_users_ask_for_in_vain_is_told_in_a_line(grid, state, words, says):
         assert service.store.jobs() == []
 
 
+@pytest.mark.thorough
 def test_folders_that_are_of_no_service_or_of_another(grid, state, tmp_path):
     none = call("queue", "--state", tmp_path / "none")
     assert "no service has been there; accepted: the folder of one" in none.output

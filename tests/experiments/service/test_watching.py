@@ -86,6 +86,7 @@ def test_a_service_is_watched_from_elsewhere(grid, state, sockets, tmp_path, cap
     assert not (state / TOP).exists()
 
 
+@pytest.mark.thorough
 def test_who_watches_does_no_harm(grid, state, sockets):
     said = []
     with serving(load_grid(str(grid)), state, 0, said.append) as service:

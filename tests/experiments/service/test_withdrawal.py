@@ -109,6 +109,7 @@ POLICIES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("platform", "policy", "local", "given"), POLICIES)
 def test_nobody_else_is_lost(platform, policy, local, given):
     jobs = drawn(3)
@@ -159,7 +160,7 @@ def begun_anew(driven, new):
     return again
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("platform", "policy", "local", "given"),

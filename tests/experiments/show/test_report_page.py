@@ -238,6 +238,7 @@ def test_runs_are_compared(browser, folder):
     opened.page.close()
 
 
+@pytest.mark.thorough
 def test_nothing_is_drawn_of_a_run_that_completed_no_job(browser, folder, tmp_path):
     log, none, page = (tmp_path / name for name in ("log.csv", "none", "page.html"))
     log.write_text("arrival,size,runtime\n7,400,100\n")
@@ -324,7 +325,6 @@ def test_a_study_fits_a_phone(browser, study):
     opened.page.close()
 
 
-@pytest.mark.thorough
 def test_replications_are_advised_where_they_tell_something():
     def told(workload):
         summary = {"workload": workload, "parameters": {}, "platform": {}, "local": "easy"}

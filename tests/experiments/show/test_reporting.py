@@ -357,6 +357,7 @@ def test_runs_of_very_different_lengths_are_drawn_as_wide(folder, what):
     ends = {round(max(each.get_data().edges), 3) for each in upper.patches}
     assert len(ends) == 1
     assert what == "links" or ends == {100.0}  # intervals end about the last arrival
+    assert what == "links" or {each.get_data().baseline for each in lower.patches} == {None}
 
 
 @pytest.mark.parametrize("what", ["utilization", "waits"])

@@ -117,6 +117,7 @@ def runs(count, draws):
     return pd.DataFrame(rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("precision", "expected"), [(0.2, 9), (0.1, 31), (0.05, 120)])
 def test_rounds_end_when_a_known_variance_is_known_well_enough(precision, expected):
     found = []

@@ -253,6 +253,7 @@ def test_a_file_is_gone_on_with_by_its_own_study_only(old, new, says, tmp_path):
         assert content(out) == before
 
 
+@pytest.mark.thorough
 def test_another_input_version_or_kind_of_file_is_refused(tmp_path):
     out, study = tmp_path / "out.db", write_log_study(tmp_path)
     Study.load(study).run(out, 1, watch=Silent())
@@ -273,6 +274,7 @@ def test_another_input_version_or_kind_of_file_is_refused(tmp_path):
     assert other.read_text() == "mine, and by no means a study"
 
 
+@pytest.mark.thorough
 def test_a_file_that_this_version_cannot_read_is_refused(tmp_path):
     """As another version leaves it, or a kill between its first two transactions."""
     out = tmp_path / "out.db"

@@ -106,7 +106,8 @@ def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
     result = call(file, "--out", out)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        f"metasched: {out}: found a file; accepted: a new file, or, to resume, its own\n"
+        f"metasched: {out}: found a file; accepted: a new file, or, with --resume, that of the "
+        "same study\n"
     )
     watch = Silent()
     Study.load(file).run(out, workers=2, resume=True, watch=watch)

@@ -204,6 +204,7 @@ def test_policies_that_do_not_read_a_parameter_are_not_judged_with_others(tmp_pa
         assert outcome.effects["surely_changes"].tolist() == [False, sure]
 
 
+@pytest.mark.thorough
 def test_the_file_of_a_study_has_what_policies_do_not_read(tmp_path):
     (tmp_path / "study.toml").write_text(
         'scenario = "quickstart"\nset = {mode = "open", jobs = 9}\nreplications = {least = 2}\n'
@@ -232,6 +233,7 @@ def test_warm_ups_of_a_study_are_told(tmp_path, metric):
     assert not any("warmup" in line for line in Study.load(study).notes)
 
 
+@pytest.mark.thorough
 def test_parameters_of_the_scenario_that_mean_nothing_are_not_listed(tmp_path):
     (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n" + "9,1,60\n" * 9)
     (tmp_path / "study.toml").write_text(
@@ -262,6 +264,7 @@ def test_a_change_that_is_clear_alone_is_not_called_none(tmp_path):
     assert "which is not sure beside the other comparisons of this parameter" in line
 
 
+@pytest.mark.thorough
 def test_what_may_change_is_told_beside_what_surely_does(tmp_path):
     """Else a setting that is not sure would be read as one in which nothing changes."""
 
@@ -305,6 +308,7 @@ def test_where_growing_queues_were_not_judged_that_is_told(tmp_path, stable, tol
     assert study_page(outcome)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scenario", "mode", "others"),
     [

@@ -21,6 +21,7 @@ def _machines(tmp_path):
     )
 
 
+@pytest.mark.thorough
 def test_the_machines_of_logs_of_several_are_told_each(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sites = '["C1=other.swf", "C2=one.swf"]'
@@ -73,6 +74,7 @@ def test_cleaning_is_told_of_each_way_in_which_runs_read_a_log(tmp_path):
     assert '<td class="text">kill_at_request false</td>' in study_page(outcome)
 
 
+@pytest.mark.thorough
 def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_content(tmp_path):
     """Wherever the command runs; files that others include count, too."""
     (tmp_path / "site").mkdir()
@@ -91,6 +93,7 @@ def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_conten
     assert content(out) == before
 
 
+@pytest.mark.thorough
 def test_windows_in_which_no_job_requests_a_time_are_told(tmp_path):
     """There scenario site expects jobs to take as long as they do, as of such a log."""
     path = write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "1d"')])

@@ -112,6 +112,7 @@ def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path, values
     assert page in study_page(outcome)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("policy", "shown"), [("b3", True), ("migration-only", False)])
 def test_links_are_on_the_page_of_a_study_where_jobs_are_split(tmp_path, policy, shown):
     (tmp_path / "two.toml").write_text(
@@ -159,6 +160,7 @@ def _growing(folder, changes=()):
     return folder / "grow.toml"
 
 
+@pytest.mark.thorough
 def test_what_another_cluster_brings_is_a_study(tmp_path):
     study, out = _growing(tmp_path), tmp_path / "out.db"
     outcome = Study.load(study).run(out, 1, watch=Silent())
@@ -177,6 +179,7 @@ def test_what_another_cluster_brings_is_a_study(tmp_path):
     assert "three.toml changed since its runs" in again.stderr
 
 
+@pytest.mark.thorough
 def test_links_and_changes_that_vary_are_those_of_platforms(tmp_path):
     study = _growing(tmp_path, [("latency = 0", "latency = 0.1")])
     with (tmp_path / "two.toml").open("a") as file:
@@ -189,6 +192,7 @@ def test_links_and_changes_that_vary_are_those_of_platforms(tmp_path):
         assert re.search(r"<th [^>]*>(.*?)</th>", table)[1] == "platform"
 
 
+@pytest.mark.thorough
 def test_synthetic_jobs_are_others_on_another_platform(tmp_path):
     changes = [
         ('workloads = {both = ["A=A.csv", "B=B.csv"]}', ""),
@@ -227,6 +231,7 @@ def test_platforms_that_cannot_vary_are_refused_in_a_line(old, new, says, tmp_pa
     assert not (tmp_path / "out.db").exists()
 
 
+@pytest.mark.thorough
 def test_links_of_platforms_mean_nothing_to_who_splits_no_job(tmp_path):
     """As the same capacities by the parameter."""
     for name, capacity in (("slow", 10), ("fast", 1000)):
@@ -249,6 +254,7 @@ def test_links_of_platforms_mean_nothing_to_who_splits_no_job(tmp_path):
     assert outcome.provenance["unread"] == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rate", "others"), [(1, False), (2, False), (0.5, True)])
 def test_drawn_deadlines_are_others_where_the_slowest_cluster_is(tmp_path, rate, others):
     (tmp_path / "more.toml").write_text(_tables("AB") + _tables("C", f"rate = {rate}\n"))
@@ -257,6 +263,7 @@ def test_drawn_deadlines_are_others_where_the_slowest_cluster_is(tmp_path, rate,
     assert any(told in each for each in _ran(tmp_path, changes).sentences()) == others
 
 
+@pytest.mark.thorough
 def test_what_is_given_for_each_cluster_is_of_any_platform(tmp_path):
     """Of a platform only what is of its own clusters; of none is an error."""
     watts = "busy_watts = {A = 100, B = 100, C = 50}"
@@ -268,6 +275,7 @@ def test_what_is_given_for_each_cluster_is_of_any_platform(tmp_path):
     assert "with workload both, on platform two.toml: busy_watts: D: no cluster; a" in got.stderr
 
 
+@pytest.mark.thorough
 def test_platforms_are_told_as_files_and_what_all_runs_share_have_them(tmp_path):
     def sizes(changes):
         (tmp_path / "out.db").unlink(missing_ok=True)

@@ -76,6 +76,7 @@ def test_jobs_that_all_runs_reject_are_told(tmp_path):
     assert "means" not in got.stdout
 
 
+@pytest.mark.thorough
 def test_jobs_that_a_run_leaves_are_told(tmp_path):
     path = write_log_study(tmp_path, [("nodes = 20", "")])
     path.write_text(path.read_text().replace('"site"', '"site"\nplatform = "tiny.toml"'))
@@ -171,6 +172,7 @@ def test_stretches_are_found_however_short_they_are(tmp_path):
     assert starts == sorted(set(starts))
 
 
+@pytest.mark.thorough
 def test_stretches_too_short_to_be_counted_are_refused(tmp_path):
     file = write_log_study(tmp_path, [("least = 4", "least = 4\nwindow = 5e-324")])
     with pytest.raises(GridError, match=r"window: found 5e-324 s; accepted: a longer one"):
@@ -198,6 +200,7 @@ def test_sites_without_jobs_in_windows_are_told(tmp_path, end, idle, have):
     assert [each.idle for each in study.workloads] == [{"C2": idle}, {}]
 
 
+@pytest.mark.thorough
 def test_the_trial_of_a_log_bears_what_the_whole_does(tmp_path):
     """Its first jobs are fewer than the warm-up, and tell no requested time and no user."""
     (tmp_path / "mine.csv").write_text(
@@ -233,6 +236,7 @@ def _in_hours(folder, hours, changes):
 HOURS = [(9, True), (3, True), (8, True), (0, True), (9, False), (2, False), (7, True), (1, True)]
 
 
+@pytest.mark.thorough
 def test_windows_that_runs_cannot_have_are_left_out_and_told(tmp_path):
     changes = [
         ("least = 4", 'least = 3\nwindow = "1h"'),
@@ -300,6 +304,7 @@ def test_whom_jobs_without_a_home_concern_is_told(tmp_path):
     assert here in Study.load(write_log_study(tmp_path, changes)).notes
 
 
+@pytest.mark.thorough
 def test_logs_that_have_no_more_windows_are_told_where_precision_lacks(tmp_path):
     short = "at worst [^;]*; mine has no more windows of that length"
     for most, said in ((5, True), (4, False)):

@@ -178,6 +178,7 @@ def test_what_waits_are_after_restarts_is_told(restarts, told_so, tmp_path):
     assert any("up to the last start of a job" in line for line in told) is told_so
 
 
+@pytest.mark.thorough
 def test_what_policies_lack_is_told_as_of_runs(tmp_path):
     """Carbon, users, and whoever reads components: of all workloads, or of which."""
     rows = [f"{20 * at},4,{100 + 7 * (at % 5)}" for at in range(30)]

@@ -77,6 +77,7 @@ def test_who_is_called_best_loses_to_nobody(waits):
         assert not {(one, other), (other, one)} <= found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("vary", "who", "told"),
     [

@@ -68,6 +68,7 @@ def test_of_a_log_of_which_no_run_is_finished_no_windows_are_told():
     assert "No run is finished yet." in [*none.sentences()]
 
 
+@pytest.mark.thorough
 def test_the_clock_of_a_log_is_kept_in_the_file_of_the_study(tmp_path):
     path = write_log_study(tmp_path, [("least = 4", 'least = 3\nwindow = "25h"')])
     log = tmp_path / "mine.swf"

@@ -107,6 +107,7 @@ if __name__ == "__main__":
 """A script that Ctrl-C reaches as its first worker has been asked for."""
 
 
+@pytest.mark.thorough
 @linux
 def test_a_worker_that_begins_as_ctrl_c_comes_is_waited_for(tmp_path):
     """Else it finds gone what it shares with its parent, and says so by a traceback."""
@@ -140,6 +141,7 @@ def test_who_looks_between_steps_sees_the_same_however_quick_they_are(monkeypatc
     assert means[0] == means[1] == [batch_means(run.model(3)).mean()]
 
 
+@pytest.mark.thorough
 def test_who_waits_for_workers_that_do_not_hear_ends_them(monkeypatch):
     monkeypatch.setattr(executors, "GRACE", 0.5)
     with local_workers(1, int) as workers:

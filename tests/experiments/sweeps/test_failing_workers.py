@@ -74,6 +74,7 @@ def test_what_fails_in_workers_alone_is_told_as_any_failure(call, capfd, policy,
     assert "initializer" not in capfd.readouterr().err
 
 
+@pytest.mark.thorough
 def test_the_run_that_fails_is_named_and_can_be_repeated(call):
     found = call(*replicated("Flaky"))
     assert found.exit_code == 1
@@ -82,6 +83,7 @@ def test_the_run_that_fails_is_named_and_can_be_repeated(call):
     assert "ValueError: at an odd time" in call(*words, "--seed", seed).stderr
 
 
+@pytest.mark.thorough
 def test_a_study_names_policy_and_setting_too(call):
     found = call("study", "study.toml", "--out", "study.db", "--workers", 1)
     assert found.exit_code == 1

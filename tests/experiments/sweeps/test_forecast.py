@@ -87,6 +87,7 @@ MIXED = [Kind(k, 30, 2.0**k, 2.0 ** (k + (-1) ** k), 0.3) for k in range(-3, 8)]
 FEW_LONG = [Kind("long", 8, 60.0, 1000.0)]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("workers", [1, 2, 4])
 @pytest.mark.parametrize(
     "kinds",

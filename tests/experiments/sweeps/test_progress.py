@@ -135,7 +135,7 @@ def test_a_terminal_shows_at_once_or_soon_what_goes_on(monkeypatch, quiet):
         shown(console, "50 %")
         assert "50 %," not in console.file.getvalue()
         watch.begin(0, Forecast([[((), 1.0)]], known=False), lambda: [UnderWay(0, 1.0, 30.0)])
-        shown(console, "all jobs are through, messages are under way")
+        shown(console, "all jobs are through, news of the last is under way")
         watch.begin(0, runs(10.0, 10.0), unit="round")
         watch.note("trying")
         shown(console, "0 of 2 rounds, 20 s left: trying")

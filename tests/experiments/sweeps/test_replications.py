@@ -193,6 +193,7 @@ def test_rounds_and_logs_are_carried_to_their_end(mode, tmp_path):
     assert found["unfinished"] == [0.0]
 
 
+@pytest.mark.thorough
 def test_jobs_that_runs_left_are_told_with_what_is_away():
     """With no part in the table of runs, which has metrics."""
     platform = replace(PLATFORM, changes=tuple(Change(f"C{at}", "fail", 5.0) for at in (1, 2, 3)))
@@ -208,6 +209,7 @@ class Waits(GlobalScheduler):
         return None
 
 
+@pytest.mark.thorough
 def test_a_policy_that_had_each_job_wait_is_told():
     found = replicate(Scenario("mine", PLATFORM, {"jobs": 5}, Waits, "fcfs"), 1, 2, 1, Silent())
     why = "no scheduler started them; Waits.place returned None each time"

@@ -102,6 +102,7 @@ def test_the_schedule_ends_now_and_holds_what_is_held():
     assert heights[until_now].sum() == pytest.approx(sum(model.busy))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("latest", [30, 1])
 def test_a_schedule_begins_where_it_shows_all_that_was_in_use(monkeypatch, latest):
     monkeypatch.setattr(drawings, "LATEST", latest)
@@ -156,6 +157,7 @@ def test_a_step_takes_what_its_slider_says_even_if_nothing_happens():
         assert model.now == pytest.approx(begin + interval)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", [model_class(QUICKSTART), QUICKSTART.model])
 def test_what_is_drawn_while_another_thread_steps_is_of_one_moment(made):
     model, midway, drawn = made(1), threading.Event(), threading.Event()

@@ -130,6 +130,7 @@ def test_unequal_clusters_are_bounded_by_the_scarcer_one():
     assert scarce.mpl == pytest.approx(ample.mpl)
 
 
+@pytest.mark.thorough
 def test_zero_size_components_leave_room():
     law = parse_sizes("U[1,16]", 32).density()
     losses = [

@@ -28,6 +28,7 @@ from tests.grid.plain_cases import (
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SPLIT], slides=True), st.booleans())
 def test_split_jobs(case, in_order):
@@ -35,6 +36,7 @@ def test_split_jobs(case, in_order):
     case.check(rel=1e-9)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SPLIT, SEND, SEND_WHEN_FREE, START_WHEN_FREE], slides=True), st.booleans())
 def test_split_and_single_jobs(case, in_order):

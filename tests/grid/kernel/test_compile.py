@@ -66,6 +66,7 @@ def test_compiled_code_goes_there():
     assert CACHE_FOLDER is None or any(CACHE_FOLDER.rglob("*.nbi"))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(PLAIN in os.environ, reason="leans on numba's insides")
 @pytest.mark.parametrize("changed", [False, True])
 def test_code_of_a_source_that_has_changed_since_it_was_loaded_is_not_kept(tmp_path, changed):
@@ -109,6 +110,7 @@ def called():
     return function(1), sum(function.stats.cache_hits.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("left", [0.0, 0.5, 0.99])
 def test_a_damaged_file_is_made_anew(files, suffix, left):
@@ -179,6 +181,7 @@ def test_a_helper_is_compiled_once_for_all_constants(helper):
     assert len(doubled.overloads) == 1
 
 
+@pytest.mark.thorough
 def test_with_another_numba_inside_functions_do_the_same():
     script = (
         "from grid.kernel import compile as module\n"

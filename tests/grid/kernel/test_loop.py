@@ -9,6 +9,7 @@ from grid.world.storage import Storage
 from tests.agents.small_grids import model_of
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("global_", ["muscle", "b3", "dll"])
 def test_what_a_run_does_without_changes_nothing(global_, monkeypatch):
     outcomes = []

@@ -17,6 +17,7 @@ from grid.world.world import World
 from tests.grid.plain_cases import SEND, START_WHEN_FREE, Case, cases, table
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SEND, START_WHEN_FREE]), st.booleans(), st.data())
 def test_orders_that_change(case, tracked, data):

@@ -27,6 +27,7 @@ def written(table, format, path):
     return read(path, format)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", WRITTEN)
 @given(rows=job_rows(2))
 @settings(max_examples=50)

@@ -119,6 +119,7 @@ mode = "open"
     assert told["partitions"][0] == {"name": "2", "jobs": 2, "largest": 3}
 
 
+@pytest.mark.thorough
 def test_sites_of_a_grid(traces):
     log = read(traces / "swf" / "LCG-2005-1.swf.gz")
     found = partitions_of(log)
@@ -216,6 +217,7 @@ def test_only_formats_with_fields_have_another_partition_field(tmp_path):
         read_log(path, CLUSTERS, partition_field=19)
 
 
+@pytest.mark.thorough
 def test_clusters_that_only_hosts_tell_apart(tmp_path, traces):
     log = traces / "swf" / "CERIT-SC-wagap-2013.swf.gz"
     assert len(partitions_of(read(log))) == 1

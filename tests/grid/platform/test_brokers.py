@@ -57,6 +57,7 @@ def truth(world):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("latency", [0.0, 0.75])
 def test_each_broker_believes_what_was_true_as_long_ago_as_the_way_takes(latency):
     platform = tree()

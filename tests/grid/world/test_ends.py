@@ -30,7 +30,7 @@ def schedule(made):
     return sorted(tuple(row[name].item() for name in columns) for row in made.log.records())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("service", [*k.SERVICES])
 @settings(max_examples=50)
 @given(

@@ -193,6 +193,7 @@ def all_of(world):
     return repr((fields, columns, counts, world.messages, world.busy_area().tolist(), world.now))
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(cases(anything, slides=True, tracked=True), st.booleans(), st.data())
 def test_small_runs_interrupted(case, sets, data):
@@ -242,6 +243,7 @@ def long_case(count, seed, load, tracked=False, **columns):
     return case
 
 
+@pytest.mark.thorough
 def test_long_runs_interrupted(compiled_at):
     case = long_case(2000, 1, 0.6, tracked=True)
     whole = all_of(case.run(case.world(*compiled_at)))

@@ -183,6 +183,7 @@ def test_a_job_that_has_ended_by_now_begins_its_future_anew(tmp_path):
     ]
 
 
+@pytest.mark.thorough
 def test_processes_that_share_futures_change_nothing(tmp_path, monkeypatch):
     """Which ends differ in each future, and MUSCLE has each begin anew."""
     past = [ended(number, 10.0 * number) for number in range(1, 10)]

@@ -96,6 +96,7 @@ def test_batch_systems_end_jobs_at_their_limits(tmp_path):
         assert (ends[23] - starts[23] == pytest.approx(60.0)) == alike
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("policy", "local", "alike"), [("dll", "easy", 6), ("muscle", "titan", 0)])
 def test_limits_of_some_sites_are_those_of_each_future(tmp_path, policy, local, alike):
     """As if each began anew; what is expected of jobs goes by what was requested, as it is told."""

@@ -59,6 +59,7 @@ def outcome(world):
 anything = [SEND, SEND_WHEN_FREE, START_WHEN_FREE, SPLIT, START_THEN_SEND]
 
 
+@pytest.mark.thorough
 @settings(max_examples=100)
 @given(cases(anything, slides=True, tracked=True), st.booleans(), st.data())
 def test_all_tiers_give_the_same_run(tier, case, in_order, data):

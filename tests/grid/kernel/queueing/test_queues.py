@@ -19,12 +19,14 @@ from grid.world.world import World
 from tests.grid.plain_cases import SEND, SEND_WHEN_FREE, START_WHEN_FREE, cases, rows, rules, table
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SEND]))
 def test_destinations_fixed(case):
     case.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SEND_WHEN_FREE, START_WHEN_FREE]), st.booleans())
 def test_jobs_that_wait_globally(case, in_order):
@@ -32,6 +34,7 @@ def test_jobs_that_wait_globally(case, in_order):
     case.check()
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(cases([SEND, SEND_WHEN_FREE, START_WHEN_FREE]), st.booleans(), st.booleans())
 def test_both_levels(case, in_order, tracked):
@@ -185,6 +188,7 @@ CONFIDENCE = 3.55
 """Quantile of Student's t with 39 degrees of freedom: exact values are missed once in 1000."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("servers", "load"), [(1, 0.7), (4, 0.8), (16, 0.8)])
 def test_erlang_c(servers, load):
     offered = servers * load
