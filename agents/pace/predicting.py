@@ -245,4 +245,6 @@ def _all_requested(workload: object) -> bool:
 def _check_told(workload: object, kind: type[Predictor], name: object) -> None:
     """Refuse a predictor that needs what no job tells."""
     if not is_told(workload, kind):
-        raise GridError(f"prediction: found {name!r}; accepted: with a log whose jobs {kind.needs}")
+        raise GridError(
+            f"prediction: found {name!r}; accepted: 'exact', or a log whose jobs {kind.needs}"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from experiments.logs.character import Character, Distribution
 from experiments.logs.waits import Waits
-from experiments.show.numbers import Scale, counted, duration, instants, number, time_scale
+from experiments.show.numbers import counted, duration, instants, largest, number, time_scale
 from grid.foreign import plain
 from grid.logs.fields import UNIX_TIMES
 from grid.logs.formats import FORMATS
@@ -123,7 +123,11 @@ def print_waits(waits: Waits, console: Console) -> None:
         _say(console, f"as recorded, up to {most} were in use at once: see --processors")
     agreed = [waits.agreement.get(name) for name in names]
     off = [each["off"] if each else None for each in agreed]
-    scale = _scale_of([*waits.rows.values(), {"": max(each or 0.0 for each in off)}])
+    by_part = waits.by_hour, waits.by_weekday, waits.by_size
+    means = [of for parts in by_part for _, of in parts.values()]
+    scale = time_scale(
+        largest(value for of in [waits.rows["mean"], *means] for value in of.values())
+    )
     table = _table(f"wait, {scale.unit}", *names, left=(f"wait, {scale.unit}",))
     for what, of in waits.rows.items():
         table.add_row(what, *(scale.told(of[name]) for name in names))
@@ -143,7 +147,6 @@ def print_waits(waits: Waits, console: Console) -> None:
     ):
         if not parts:
             continue
-        scale = _scale_of([of for _, of in parts.values()])
         _title(console, f"\n{title}, {scale.unit}")
         table = _table(first, "jobs", *names)
         told = [scale.column([of[name] for _, of in parts.values()]) for name in names]
@@ -228,11 +231,6 @@ def _table(*names: str, left: tuple[str, ...] = ()) -> Table:
         aligned: JustifyMethod = "left" if name in left or not name else "right"
         table.add_column(name, justify=aligned, no_wrap=name not in left, overflow="fold")
     return table
-
-
-def _scale_of(waits: Iterable[Mapping[str, float | None]]) -> Scale:
-    """Return the unit of waits of a table (s), that of the largest."""
-    return time_scale(max(value or 0.0 for of in waits for value in of.values()))
 
 
 def _bar(share: float) -> RenderableType:

@@ -9,6 +9,7 @@ from typing import Any
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from experiments.scenario.held_out import not_held_out
 from experiments.scenario.jobs import ORIGINS
+from experiments.scenario.parameters import Parameters
 from experiments.scenario.policy_notes import of_policies
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import (
@@ -16,7 +17,7 @@ from experiments.scenario.unread import (
     idle,
     without_origin,
 )
-from experiments.show.numbers import counted, instant, listed, percent
+from experiments.show.numbers import counted, duration, instant, listed, percent
 from grid.foreign import plain
 from grid.logs.calendar import clock_at, read, written
 from grid.named_files import texts
@@ -183,6 +184,18 @@ def begun_anew(
                 yield name, path, series.length - series.ahead
 
 
+def drawn_failures(parameters: Parameters) -> str:
+    """Return in a line that failures of processors are drawn; nothing if there are none.
+
+    >>> drawn_failures(Parameters(mean_up_time=864_000.0))
+    'failures: drawn; on average, a processor is up for 10 d, and then away for 60 min'
+    """
+    if not parameters.mean_up_time:
+        return ""
+    up, away = duration(parameters.mean_up_time), duration(parameters.mean_down_time)
+    return f"failures: drawn; on average, a processor is up for {up}, and then away for {away}"
+
+
 def without_request(jobs: int, of: str = "") -> str:
     """Return in a line of how many jobs, perhaps of a log, prediction by requests knows none.
 
@@ -238,7 +251,7 @@ def notes(
     series = unscaled_series([given["parameters"]] if scenario.workload is not None else [])
     joining = before_joining(given["platform"].get("changes", ()))
     about_times = clock_of_changes(given), late, joining, beside_others(given), series
-    lines += [line for line in about_times if line]
+    lines += [line for line in (*about_times, drawn_failures(parameters)) if line]
     lines += _unmet_reservations(scenario, stated.start, all_left_at)
     for name, path, ended in begun_anew(scenario, stated.start, all_left_at):
         since = written(clock_at(read(stated.start), ended))

@@ -126,8 +126,8 @@ WHOLE_RUN = (
 OF_CHOSEN = {"mean_penalty": "split", "mean_staging": "moved"}
 """Metrics of the jobs alone with which policies did so."""
 
-_GIVEN = {"energy_kwh": "watts are", "cost": "price is", "co2_kg": "carbon intensity is"}
-"""What metrics of electricity need."""
+ELECTRIC = {"energy_kwh": "watts are", "cost": "price is", "co2_kg": "carbon intensity is"}
+"""Metrics of electricity, and what they need."""
 
 OWN_RATES = "Jobs of some sites ran at rates of their own: parameter speeds."
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
@@ -201,8 +201,8 @@ def why_none(name: str) -> str:
     >>> why_none("mcp"), why_none("deadlines_met"), why_none("cost"), why_none("mean_wait")
     ('jobs are not allocated in rounds', 'no job has a deadline', 'no price is given', '')
     """
-    if name in _GIVEN:
-        return f"no {_GIVEN[name]} given"
+    if name in ELECTRIC:
+        return f"no {ELECTRIC[name]} given"
     if name in OF_DEADLINES:
         return "no job has a deadline"
     of_rounds = name == "rounds" or name.partition("_")[0] in ("mcp", "pb", "cp")

@@ -159,11 +159,13 @@ def exact(value: float) -> str:
 def percent(share: float | None) -> str:
     """Return a share in percent; none and all only if it is exactly that.
 
-    >>> percent(0.853), percent(0.99999), percent(0.00001), percent(1.0)
-    ('85.3 %', '> 99.9 %', '< 0.1 %', '100.0 %')
+    >>> percent(0.853), percent(0.99999), percent(0.00001), percent(1.0), percent(120.313)
+    ('85.3 %', '> 99.9 %', '< 0.1 %', '100.0 %', '12,031 %')
     """
     if share is None or math.isnan(share):
         return NONE
+    if share >= 10:
+        return f"{100 * share:,.0f} %"
     text = f"{100 * share:.1f} %"
     if text == "100.0 %" and share < 1:
         return "> 99.9 %"

@@ -13,6 +13,7 @@ from experiments.scenario.notes import (
     never_there,
 )
 from experiments.show.labels import (
+    ELECTRIC,
     OF_CHOSEN,
     OF_DEADLINES,
     WAITS_OF_RESTARTED,
@@ -51,6 +52,12 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
         if _failed(runs, name).any():
             continue
         yield from _lacking(outcome, name)
+    names = [name for name in ELECTRIC if name in outcome.study.reported]
+    if used := listed([label(name) for name in names if runs[name].notna().any()]):
+        yield (
+            f"{used[0].upper()}{used[1:]}: of each run for as long as it took; the sooner its last "
+            "job ended, the shorter processors were idle."
+        )
     waits = any(name.endswith("_wait") for name in outcome.study.reported)
     if waits and "restarts" in runs and (runs["restarts"] > 0).any():
         yield f"{WAITS_OF_RESTARTED[0].upper()}{WAITS_OF_RESTARTED[1:]}."

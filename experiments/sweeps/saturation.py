@@ -338,9 +338,14 @@ def _check(scenario: Scenario, width: float) -> None:
     if not 0 < width < 1:
         raise GridError(f"width: found {width!r}; accepted: a number above 0, below 1")
     if scenario.workload is not None:
-        raise GridError("workload: found a log; accepted: synthetic jobs, whose load can be set")
+        raise GridError(
+            "workload: found a log; accepted: synthetic jobs, whose load can be set; of "
+            "logs, a study may vary load_factor"
+        )
     if parameters.mode != "open":
-        raise GridError(f"mode: found {parameters.mode!r}; accepted: 'open', which has a load")
+        default = "" if "mode" in parameters.model_fields_set else " (the default)"
+        found = f"mode: found {parameters.mode!r}{default}"
+        raise GridError(f"{found}; accepted: 'open', which has a load")
     if parameters.jobs < FEWEST:
         raise GridError(
             f"jobs: found {parameters.jobs}; accepted: a whole number from {FEWEST}, for fewer say "

@@ -171,8 +171,8 @@ class Log:
         if not len(jobs):
             raise WorkloadError(
                 f"{self.path}: empty workload: found {read} record{'s' * (read != 1)}, none "
-                "usable; accepted: at least one with a submit time, a size and a run time"
-                + (" and a recorded wait" if only_recorded else "")
+                "usable; accepted: at least one with a submit time, a size"
+                + (", a run time and a recorded wait" if only_recorded else " and a run time")
             )
         zero = float(jobs["arrival"][0])
         submit = self.records["arrival"]

@@ -272,7 +272,7 @@ def test_a_predictor_that_does_not_predict_is_refused_in_a_line():
 
 
 def test_what_a_predictor_needs_is_said():
-    with pytest.raises(GridError, match="accepted: with a log whose jobs name a user or an"):
+    with pytest.raises(GridError, match="accepted: 'exact', or a log whose jobs name a user or an"):
         model_of(prediction=Learned)
     with pytest.raises(GridError, match="whose jobs name an application and a problem size"):
         model_of(prediction="pace")
@@ -293,7 +293,7 @@ def test_what_a_predictor_tells_of_jobs_is_checked(told):
 
     jobs = job_table(60)
     jobs["size"], jobs["runtime"] = 1, 3.0
-    refused = "accepted: with a log whose jobs have a colour"
+    refused = "accepted: 'exact', or a log whose jobs have a colour"
     right = refused if told == [False] * 60 else "tells: found .*; accepted: true or false of each"
     with pytest.raises(GridError, match=right):
         model_of(jobs=Table(jobs), prediction=Tells)

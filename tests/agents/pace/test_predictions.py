@@ -202,7 +202,10 @@ def test_a_cluster_that_seems_slow_is_avoided_and_one_that_seems_fast_preferred(
         ({"prediction_error": (1.0,)}, "prediction_error: found 1 factors; .* 3 of them"),
         ({"prediction_error": (1.0, 0.0, 1.0)}, "prediction_error: found .*; accepted: factors"),
         ({"prediction_error": (1.0, math.nan, 1.0)}, "prediction_error: found .*; accepted"),
-        ({"prediction": "learned"}, "'learned'; accepted: with a log whose jobs name a user"),
+        (
+            {"prediction": "learned"},
+            "'learned'; accepted: 'exact', or a log whose jobs name a user",
+        ),
         ({"prediction": "requested"}, "'requested'; .* have a requested time"),
     ],
 )

@@ -85,6 +85,8 @@ def test_what_is_printed_and_written(was, tmp_path):
     heads = [line.split() for line in got.stdout.splitlines() if line.startswith("wait,")]
     assert heads == [["wait,", "d", "recorded", "fcfs", "easy"]]
     assert "Waits of 400 jobs, recorded and simulated" in got.stdout
+    titles = [line for line in got.stdout.splitlines() if line.startswith("Mean wait by")]
+    assert {title.rpartition(", ")[2] for title in titles} == {"d"}  # as above
     written = json.loads((tmp_path / "out" / "log.json").read_text())
     assert written["simulated"]["jobs"] == 400
     assert written["wait"]["known"] == 400

@@ -359,3 +359,10 @@ def test_what_jobs_give_no_occasion_for_is_told(rows, settings, names, tmp_path)
     found = " ".join(line for line in lines if "without effect" in line)
     for name in ("speeds", "kill_at_request", "local_share", "queue_shares", *TOLD):
         assert (name in found) == (name in names.split())
+
+
+def test_failures_are_said_to_be_drawn():
+    scenario = Scenario("mine", Platform.star([16]), {"mean_up_time": 7200.0, "mean_down_time": 90})
+    assert notes(scenario) == [
+        "failures: drawn; on average, a processor is up for 2 h, and then away for 90 s"
+    ]

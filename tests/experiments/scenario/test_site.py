@@ -109,7 +109,7 @@ def test_what_a_log_does_not_say(unsaid, written):
     assert found["parameters"]["prediction"] == "exact"
     refused = call("run", "site", "--workload", log, "--set", "prediction=requested", "--json")
     assert refused.exit_code == 2
-    assert "prediction: found 'requested'; accepted: with a log whose jobs" in refused.stderr
+    assert "prediction: found 'requested'; accepted: 'exact', or a log whose jobs" in refused.stderr
     refused = call("run", "site", "--set", "processors=0")
     assert refused.exit_code == 2
     assert "processors: found 0" in refused.stderr

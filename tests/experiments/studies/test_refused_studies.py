@@ -304,8 +304,8 @@ def test_folders_of_a_file_are_made_or_what_is_in_the_way_is_told(tmp_path):
     [
         (
             '[vary]\nprediction = ["exact", "requested"]\n[set]',
-            "vary, with workload bare: prediction: found 'requested'; accepted: with a log whose "
-            "jobs have a requested time",
+            "vary, with workload bare: prediction: found 'requested'; accepted: 'exact', or a log "
+            "whose jobs have a requested time",
         ),
         (
             "[set]\nwarmup = 2",

@@ -269,6 +269,8 @@ def test_what_is_given_for_each_cluster_is_of_any_platform(tmp_path):
     watts = "busy_watts = {A = 100, B = 100, C = 50}"
     outcome = _ran(tmp_path, [("latency = 0", watts), ('"mean_wait"', '"energy_kwh"')])
     assert (outcome.points["energy_kwh"] > 0).all()
+    (told,) = (line for line in outcome.sentences() if line.startswith("Energy"))
+    assert told.startswith("Energy: of each run for as long as it took; the sooner its last job")
     wrong = [("latency = 0", watts.replace("C", "D"))]
     got = call(_growing(tmp_path, wrong), "--out", tmp_path / "new.db")
     assert got.exit_code == 2
