@@ -26,30 +26,39 @@ FEW = 4
 
 
 def effects(outcome: StudyTables) -> Iterator[str]:
-    """Yield what each parameter does from its first value to its last, by policy."""
+    """Yield what each parameter does from its first value to its last, by policy.
+
+    Values that are no numbers have no order: from the first to each of the others.
+    """
     for parameter, values in outcome.study.vary.items():
-        if len(values) < 2:
+        ordered = all(isinstance(each, int | float) for each in values)
+        for other in values[-1:] if ordered and len(values) > 1 else values[1:]:
+            yield from _effect(outcome, parameter, values[0], other, ordered)
+
+
+def _effect(
+    outcome: StudyTables, parameter: str, one: Any, other: Any, ordered: bool
+) -> Iterator[str]:
+    """Yield what a parameter does from one value to another, by policy."""
+    effects = outcome.effects[outcome.effects["parameter"] == parameter]
+    alike: dict[str, list[str]] = {}
+    for policy, of_policy in effects.groupby("policy", sort=False):
+        cases = _distinct(outcome, parameter, of_policy)
+        every = pd.concat(cases)
+        rows = every[(every["from"] == cell(one)) & (every["to"] == cell(other))]
+        rows = rows[rows["n"] > 0]  # of no pair there is nothing to tell
+        if rows.empty:
             continue
-        one, other = values[0], values[-1]
-        effects = outcome.effects[outcome.effects["parameter"] == parameter]
-        alike: dict[str, list[str]] = {}
-        for policy, of_policy in effects.groupby("policy", sort=False):
-            cases = _distinct(outcome, parameter, of_policy)
-            every = pd.concat(cases)
-            rows = every[(every["from"] == cell(one)) & (every["to"] == cell(other))]
-            rows = rows[rows["n"] > 0]  # of no pair there is nothing to tell
-            if rows.empty:
-                continue
-            what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
-            what += _in_between(outcome, parameter, cases)
-            alike.setdefault(what, []).append(str(policy))
-        for what, policies in alike.items():
-            if len(policies) > 1:  # that many of each, not of all together
-                what = what.replace(" cases", " cases each").replace(" of them)", " of them each)")
-            yield (
-                f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
-                f"{listed(policies)} {what}."
-            )
+        what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
+        what += _in_between(outcome, parameter, cases) if ordered else ""
+        alike.setdefault(what, []).append(str(policy))
+    for what, policies in alike.items():
+        if len(policies) > 1:  # that many of each, not of all together
+            what = what.replace(" cases", " cases each").replace(" of them)", " of them each)")
+        yield (
+            f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
+            f"{listed(policies)} {what}."
+        )
 
 
 def _distinct(outcome: StudyTables, parameter: str, rows: pd.DataFrame) -> list[pd.DataFrame]:

@@ -82,3 +82,17 @@ def test_what_may_change_is_told_though_the_last_value_tells_nothing(tmp_path):
         "over fcfs does not change as far as 5 replications can tell, though it is higher in all "
         "of them, but may from 1 to 2."
     )
+
+
+def test_values_without_an_order_are_each_compared_with_the_first(tmp_path):
+    means = {"change": 50.0, "periodic": 40.0, "both": 60.0}
+
+    def result(policy, workload, setting, replication):
+        return {"mean_turnaround": means[setting["advertise"]]}
+
+    words = STUDY.replace("link_mbps = [100, 1000]", f"advertise = {[*means]}")
+    told = read(tmp_path, result, text=words).sentences()
+    starts = [line[:40] for line in told if line.startswith("From")]
+    assert starts == [f"From advertise change to {each}, mean turn"[:40] for each in [*means][1:]]
+    assert sum("by -10 s or -20.0 %" in line for line in told) == 1
+    assert sum("by +10 s or +20.0 %" in line for line in told) == 1
