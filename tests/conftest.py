@@ -13,8 +13,8 @@ settings.load_profile("untimed")
 MANY = 1000
 """Tests of which so many are bound to need the kernel."""
 
-LONG_TO_COMPILE = {"vector.py"}
-"""Modules whose examples compile the loop once more."""
+LONG_TO_COMPILE = "environments"
+"""A folder whose tests and examples compile the loop anew, as steps of learners."""
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 
@@ -60,7 +60,7 @@ def _sample(items: list[pytest.Item]) -> None:
     """Mark all but a few cases, from all over, of those tests that are to be sampled."""
     cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
-        if isinstance(item, pytest.DoctestItem) and item.path.name in LONG_TO_COMPILE:
+        if LONG_TO_COMPILE in item.path.parts:
             item.add_marker("thorough")
         if item.get_closest_marker("sampled"):
             cases.setdefault((item.path, item.name.partition("[")[0]), []).append(item)

@@ -9,7 +9,6 @@ from typing import Any
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from experiments.scenario.held_out import not_held_out
 from experiments.scenario.jobs import ORIGINS
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.policy_notes import of_policies
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import (
@@ -184,13 +183,10 @@ def begun_anew(
                 yield name, path, series.length - series.ahead
 
 
-def drawn_failures(parameters: Parameters) -> str:
-    """Return in a line that failures of processors are drawn; nothing if there are none.
-
-    >>> drawn_failures(Parameters(mean_up_time=864_000.0))
-    'failures: drawn; on average, a processor is up for 10 d, and then away for 60 min'
-    """
-    if not parameters.mean_up_time:
+def drawn_failures(scenario: Scenario) -> str:
+    """Return in a line that failures are drawn though jobs are recorded; nothing if none are."""
+    parameters = scenario.parameters
+    if scenario.workload is None or not parameters.mean_up_time:
         return ""
     up, away = duration(parameters.mean_up_time), duration(parameters.mean_down_time)
     return f"failures: drawn; on average, a processor is up for {up}, and then away for {away}"
@@ -251,7 +247,7 @@ def notes(
     series = unscaled_series([given["parameters"]] if scenario.workload is not None else [])
     joining = before_joining(given["platform"].get("changes", ()))
     about_times = clock_of_changes(given), late, joining, beside_others(given), series
-    lines += [line for line in (*about_times, drawn_failures(parameters)) if line]
+    lines += [line for line in (*about_times, drawn_failures(scenario)) if line]
     lines += _unmet_reservations(scenario, stated.start, all_left_at)
     for name, path, ended in begun_anew(scenario, stated.start, all_left_at):
         since = written(clock_at(read(stated.start), ended))

@@ -156,7 +156,7 @@ def of_runs(
         of = [f" {each.told(study.replications)}" for each in unknown]
         left_out += map(without_request, (each.unrequested for each in unknown), of)
     left_out += _of_origins(study, run, workloads)
-    failures = dict.fromkeys(filter(None, (drawn_failures(each.parameters) for each in scenarios)))
+    failures = dict.fromkeys(filter(None, (drawn_failures(each) for each in scenarios)))
     left_out += failures
     window = study.replications.window is not None
     hidden = {beside_others(each.to_dict(), window) for each in scenarios} - {""}

@@ -68,8 +68,8 @@ def test_replications_and_studies_take_one(folder):
             ["--predictor", "guess_of_mine:Other"],
             "; accepted: a subclass of metasched.Predictor",
         ),
-        (["--predictor", "learned"], "with a log whose jobs name a user or an application"),
-        (["--predictor", "pace"], "with a log whose jobs name an application and a problem size"),
+        (["--predictor", "learned"], "or a log whose jobs name a user or an application"),
+        (["--predictor", "pace"], "or a log whose jobs name an application and a problem size"),
         (
             ["--predictor", "exact", "--set", "prediction=exact"],
             "--predictor: found with --set prediction; accepted: one of the two",

@@ -66,7 +66,6 @@ def failing():
     return Scenario("unequal", platform, given | {"mean_down_time": 500.0}, "dll", "easy")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scenario", "given"),
     [
@@ -122,7 +121,6 @@ def test_each_world_is_as_an_environment_alone(scenario, given):
     assert episodes >= WORLDS
 
 
-@pytest.mark.thorough
 def test_spaces_are_of_all_worlds():
     env = VectorGridEnv(WORLDS, "quickstart", jobs=5)
     seen, _ = env.reset(seed=2)
@@ -139,7 +137,6 @@ def test_spaces_are_of_all_worlds():
     assert all(after[name] is before[name] for name in after)
 
 
-@pytest.mark.thorough
 def test_what_cannot_be_done_is_refused_in_a_line():
     for given, message in (
         ({"n": 0}, "n: found 0; accepted: a number from 1"),
@@ -172,14 +169,12 @@ def test_what_cannot_be_done_is_refused_in_a_line():
         env.step(actions)
 
 
-@pytest.mark.thorough
 def test_the_speed_of_environments_is_measured():
     found = bench_envs(worlds=2, steps=10, turns=1)
     assert [each.name for each in found] == ["GridEnv", "VectorGridEnv(2)"] * 2
     assert all(each.value > 0.0 for each in found)
 
 
-@pytest.mark.thorough
 def test_a_site_may_have_the_processors_of_its_log(tmp_path):
     """More than that of the scenario: all jobs start at one instant."""
     lines = [f"{at} 0 0 {10 + at} 1 -1 -1 1 {20 + at} " + "-1 " * 9 for at in range(1, 201)]
