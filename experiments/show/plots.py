@@ -15,6 +15,7 @@ import numpy as np
 from experiments.run.files import check_file, new_file
 from experiments.sweeps.statistics import Interval
 from grid.errors import GridError
+from grid.foreign import quoted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -229,7 +230,8 @@ def styled() -> AbstractContextManager[None]:
 def check_picture(path: str) -> None:
     """Raise `GridError` if a picture cannot be written to a file, before any work is done."""
     if Path(path).suffix.lower() not in PICTURES:
-        raise GridError(f"{path}: accepted: a picture that ends in {', '.join(PICTURES)}")
+        found = quoted(Path(path).suffix)
+        raise GridError(f"{path}: found {found} at its end; accepted: {', '.join(PICTURES)}")
     check_file(path, "picture")
 
 

@@ -133,7 +133,10 @@ def test_a_seed_gives_the_same_front_again(jobs):
         (["jobs.csv", "--processors", 2, "--pick", 3], "--pick: found 3; accepted: from 1 to 2"),
         (["missing.csv", "--processors", 2], "missing.csv:"),
         (["wide.csv", "--processors", 2], "job 7: size 3; accepted: at most 2, the processors"),
-        (["jobs.csv", "--processors", 2, "--plot", "front.bmp"], "front.bmp: accepted: a picture"),
+        (
+            ["jobs.csv", "--processors", 2, "--plot", "front.bmp"],
+            "front.bmp: found '.bmp' at its end; accepted: .png",
+        ),
         (["jobs.csv", "--processors", 2, "--plot", "no.csv/f.png"], "cannot write picture"),
     ],
 )
