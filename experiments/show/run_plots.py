@@ -35,8 +35,8 @@ NAMES = 40
 """Names for which there is room beside an axis, one above the other."""
 BINS = 400
 THROWN_BACK = (
-    "Where jobs were thrown back, use is that of last starts, and waiting jobs are told until "
-    "arrivals end"
+    "Where jobs were thrown back, use is that of last starts, and waiting jobs are those of the "
+    "timeline, until arrivals end"
 )
 APART = 4.0
 """How many times as long as another a run is from which on both are drawn as wide."""
@@ -203,9 +203,11 @@ def _use(axes: list[Axes], runs: Sequence[Ran]) -> None:
     used.set(ylabel="processors in use, %", ylim=(0, 101))
     waiting.set(ylabel="waiting jobs", xlabel=label)
     waiting.set_ylim(bottom=0)
+    title = f"Means over {BINS} intervals of each run"
     if any(ran.restarted for ran in runs):
         waiting.set_xlim(used.get_xlim())
-        used.set_title(THROWN_BACK, fontsize=7)
+        title += f".\n{THROWN_BACK}"
+    used.set_title(title, fontsize=7)
     _in_dates(axes, runs, scales)
     _finish(axes, len(runs) > 1)
 

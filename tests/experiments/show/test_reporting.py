@@ -272,6 +272,7 @@ def test_waiting_jobs_that_ran_in_between_are_those_of_the_timeline(folder):
     assert set(drawn.get_data().values) == {7.25}
     assert waiting.get_xlim() == used.get_xlim()
     assert "last starts" in used.get_title()
+    assert used.get_title().startswith("Means over 400 intervals")
     assert "up to a job's last start" in draw([ran], "waits").axes[0].get_xlabel()
     assert '"waiting":' in page_of([ran])
     assert "Where jobs were thrown back" in page_of([ran])
