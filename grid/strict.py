@@ -84,6 +84,9 @@ def json_of(text: str, where: str, accepted: str = "JSON") -> Any:
     --------
     >>> json_of('{"a": [1, 2.5, null]}', "here")
     {'a': [1, 2.5, None]}
+    >>> json_of("garbage", "events.jsonl:50")
+    Traceback (most recent call last):
+    grid.errors.GridError: events.jsonl:50: Expecting value at character 1; accepted: JSON
     """
     try:
         found = _DECODER.decode(text)
@@ -96,6 +99,10 @@ def json_of(text: str, where: str, accepted: str = "JSON") -> Any:
         problem = f"more than {DEEPEST} levels"
     except UnicodeEncodeError:
         problem = "half a character, such as \\ud800"
+    except json.JSONDecodeError as failure:
+        problem = str(failure)
+        if "\n" not in text.rstrip("\n"):  # a line, whose own place tells no more of it
+            problem = f"{failure.msg} at character {failure.colno}"
     except ValueError as failure:
         problem = str(failure)
     raise GridError(f"{where}: {problem}; accepted: {accepted}")
