@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agents.slurm.controller import SlurmScheduler, SlurmSettings
+from experiments.scenario.assignments import shown
 from experiments.scenario.held_out import not_held_out
 from experiments.scenario.jobs import ORIGINS
 from experiments.scenario.policy_notes import of_policies
@@ -189,7 +190,8 @@ def drawn_failures(scenario: Scenario) -> str:
     if scenario.workload is None or not parameters.mean_up_time:
         return ""
     up, away = duration(parameters.mean_up_time), duration(parameters.mean_down_time)
-    return f"failures: drawn; on average, a processor is up for {up}, and then away for {away}"
+    which = f"failures with mean_up_time {shown(parameters.mean_up_time)}"
+    return f"{which}: drawn; on average, a processor is up for {up}, and then away for {away}"
 
 
 def without_request(jobs: int, of: str = "") -> str:

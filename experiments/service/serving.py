@@ -7,6 +7,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from experiments.service.grid_file import LiveGrid
+from experiments.service.mirror import Mirror
+from experiments.service.presence import is_service
 from experiments.service.service import Service
 from experiments.service.store import Store
 from grid.kernel.access import prepare_to_withdraw
@@ -24,6 +26,8 @@ def serving(
 
     It is made by what is given, as `Service` is.
     """
+    if not is_service(folder):
+        grid.scenario.model(seed, made=Mirror)  # what cannot be served leaves no folder
     store = Store(folder, make=True)
     with suppress(ImportError, ValueError, OSError):  # a job that runs takes one
         import resource

@@ -44,9 +44,10 @@ def as_run(folder: Path) -> Iterator[Path]:
 
     with closing(Store(folder)) as store:
         ran = store.jobs("started IS NOT NULL AND ended IS NOT NULL")
-        sites, (grid, *_), pairs = store.note("ever"), store.note("grid"), store.note("policies")
+        sites, asked, pairs = store.note("ever"), store.note("grid"), store.note("policies")
     if not ran:
         raise GridError(f"{folder}: no job has run to its end; accepted: a service whose jobs have")
+    grid = asked[0]
     sites = {name: facts for name, facts in sites.items() if name in {job.site for job in ran}}
     clusters = [{"name": name, **facts} for name, facts in sites.items()]
     first = min(job.submitted for job in ran)

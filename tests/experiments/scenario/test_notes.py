@@ -363,6 +363,9 @@ def test_what_jobs_give_no_occasion_for_is_told(rows, settings, names, tmp_path)
 
 def test_failures_are_said_to_be_drawn_where_jobs_are_recorded():
     given = {"mean_up_time": 7200.0, "mean_down_time": 90}
-    told = "failures: drawn; on average, a processor is up for 2 h, and then away for 90 s"
+    told = (
+        "failures with mean_up_time 7200: drawn; on average, a processor is up for 2 h, and then "
+        "away for 90 s"
+    )
     assert notes(Scenario("mine", Platform.star([16]), given)) == []
     assert told in notes(Scenario("mine", Platform.star([16]), given, workload="mine.swf"))

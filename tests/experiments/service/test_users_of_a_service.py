@@ -356,3 +356,20 @@ def test_before_any_service_no_site_is_known(state):
     told = call("drain", "--state", state, "A")
     assert told.exit_code == 2
     assert "site 'A': unknown; accepted: those of a service, once one has begun" in told.output
+
+
+def test_a_grid_that_its_model_refuses_leaves_no_folder(grid, state):
+    grid.write_text(GRID + "\n[parameters]\nidle_watts = 10\n")
+    refused = call("serve", grid, "--state", state)
+    assert refused.exit_code == 2
+    assert "idle_watts: found without busy_watts" in refused.stderr
+    assert not state.exists()
+
+
+def test_of_a_folder_in_which_no_service_has_been_there_is_no_page(state, tmp_path):
+    """As one leaves it that was ended before it had begun."""
+    with closing(Store(state, make=True)):
+        pass
+    got = call("report", state, "-o", tmp_path / "page.html")
+    assert (got.exit_code, got.stdout) == (2, "")
+    assert "no job has run to its end; accepted: a service whose jobs have" in got.stderr
